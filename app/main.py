@@ -20,7 +20,7 @@ from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document, problem_pages
 from app.api.openapi.metadata import METADATA
-from app.api.pages import dashboard, guide
+from app.api.pages import boards, dashboard, guide
 from app.api.pages import figures as figure_pages
 from app.api.pages import sign_on as sign_on_pages
 from app.api.routers import (
@@ -31,6 +31,7 @@ from app.api.routers import (
     datasets,
     derived,
     drafts,
+    figure_collections,
     figures,
     operations,
     plans,
@@ -138,6 +139,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         figures.router,
         reports.router,
         figure_pages.router,
+        figure_collections.router,
+        boards.router,
         datasets.router,
         drafts.router,
         principals.router,

@@ -247,6 +247,44 @@ async def _read_search(
 SearchOf = Annotated[Search, Depends(_read_search)]
 
 
+MIN_REFRESH_SECONDS, MAX_REFRESH_SECONDS = 10, 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """How often a page is to be loaded again."""
+
+    raw: str
+
+    @property
+    def seconds(self) -> int | None:
+        """The time between two loads; None if it is not to be loaded again.
+
+        Raises:
+            InvalidRequestError: it is not a whole number from 10 to 86,400.
+        """
+        if not self.raw:
+            return None
+        if re.fullmatch("[0-9]{1,5}", self.raw) and MIN_REFRESH_SECONDS <= int(self.raw) <= MAX_REFRESH_SECONDS:
+            return int(self.raw)
+        raise InvalidRequestError(
+            ("refresh", f"must be a whole number of seconds from {MIN_REFRESH_SECONDS} to {MAX_REFRESH_SECONDS:,}")
+        )
+
+
+async def _read_refresh(
+    refresh: Annotated[
+        str,
+        Query(description="After how many seconds a browser loads the page again."),
+        WithJsonSchema({"type": "integer", "minimum": MIN_REFRESH_SECONDS, "maximum": MAX_REFRESH_SECONDS}),
+    ] = "",
+) -> Refresh:
+    return Refresh(refresh)
+
+
+RefreshOf = Annotated[Refresh, Depends(_read_refresh)]
+
+
 REQUEST_STATES = ("open", "granted", "declined")
 
 

@@ -103,10 +103,34 @@ def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and w
     return Response(render(), headers=headers, media_type=media_type)
 
 
+def board_response(  # noqa: PLR0913 - what, for whom, and what the caller has
+    tag: str,
+    media_type: str,
+    render: Callable[[], bytes],
+    known: Sequence[str] | None,
+    *,
+    has_key: bool,
+    more: Mapping[str, str],
+) -> Response:
+    """Return a form of a collection with its entity tag, or 304 if the caller has it already; `more` are headers.
+
+    A caller with a key may see more of it than others, so only the answer without a key is the same for everybody.
+    """
+    audience = _FOR_ONE_CALLER if has_key else _FOR_SHARED_CACHES | _ON_OTHER_SITES
+    headers = {"ETag": tag, "Vary": "Authorization", **audience, **more}
+    if known and _is_tag_known(tag, known):
+        return Response(status_code=304, headers=headers)
+    return Response(render(), headers=headers, media_type=media_type)
+
+
+def _is_tag_known(tag: str, known: Sequence[str]) -> bool:
+    tags = {each.strip().removeprefix("W/") for each in ",".join(known).split(",")}
+    return tag in tags or "*" in tags
+
+
 def _is_known(tag: str, published_at: datetime, known: Sequence[str], since: Sequence[str]) -> bool:
     if known:  # then If-Modified-Since is ignored
-        tags = {each.strip().removeprefix("W/") for each in ",".join(known).split(",")}
-        return tag in tags or "*" in tags
+        return _is_tag_known(tag, known)
     try:
         return bool(since) and published_at.replace(microsecond=0) <= parsedate_to_datetime(since[0])
     except (TypeError, ValueError, OverflowError):  # a date without a zone, no date, or a zone beyond all numbers

@@ -1,9 +1,13 @@
 """The figures' database: a schema of Postgres that dashboards read with their own connector.
 
-    figures       one row for each published figure
-    figure_rows   its numbers
-    figures_of_…  a view of the numbers of one dataset
-    state         the last change that each figure was written for, withdrawn ones included; not for readers
+    figures             one row for each published figure
+    figure_rows         its numbers
+    figures_of_…        a view of the numbers of one dataset
+    collections         one row for each collection
+    collection_figures  a view of the published figures of each collection, in their order
+    collection_members  the same with withdrawn ones; not for readers
+    state               the last change that each figure was written for, withdrawn ones included; not for readers
+    collection_state    the same of each collection
 
 Everything here is a copy: it may be dropped, and is written again.
 """
@@ -46,8 +50,20 @@ CREATE TABLE IF NOT EXISTS {schema}.figures (
 CREATE TABLE IF NOT EXISTS {schema}.figure_rows (
     dataset text NOT NULL, figure text NOT NULL, position integer NOT NULL, {columns},
     PRIMARY KEY (dataset, figure, position),
-    FOREIGN KEY (dataset, figure) REFERENCES {schema}.figures ON DELETE CASCADE)
+    FOREIGN KEY (dataset, figure) REFERENCES {schema}.figures ON DELETE CASCADE);
+CREATE TABLE IF NOT EXISTS {schema}.collection_state (collection text PRIMARY KEY, change bigint NOT NULL);
+CREATE TABLE IF NOT EXISTS {schema}.collections (
+    collection text PRIMARY KEY, title text NOT NULL, note text, changed_at timestamptz NOT NULL);
+CREATE TABLE IF NOT EXISTS {schema}.collection_members (
+    collection text NOT NULL REFERENCES {schema}.collections ON DELETE CASCADE, position integer NOT NULL,
+    dataset text NOT NULL, figure text NOT NULL, PRIMARY KEY (collection, position))
 """
+_COLLECTION_VIEW = """
+CREATE VIEW {schema}.collection_figures AS
+    SELECT collection, position, dataset, figure
+    FROM {schema}.collection_members JOIN {schema}.figures USING (dataset, figure)
+"""
+_FOR_READERS = ("figures", "figure_rows", "collections", "collection_figures")
 
 _NAMES_PUBLISHERS = """
 SELECT 1 FROM information_schema.columns
@@ -97,6 +113,8 @@ class FiguresDatabase:
             connection.execute(self._format(_TABLES, columns=columns))
             if connection.execute(_NAMES_PUBLISHERS, (self._schema,)).fetchone():
                 connection.execute(self._format("ALTER TABLE {schema}.figures DROP COLUMN published_by"))
+            if not _exists(connection, self._schema, "collection_figures"):
+                connection.execute(self._format(_COLLECTION_VIEW))
         return self._let_role_read()
 
     def _let_role_read(self) -> bool:
@@ -110,7 +128,9 @@ class FiguresDatabase:
             return False
         with self._transaction() as connection:
             connection.execute(self._format("GRANT USAGE ON SCHEMA {schema} TO {role}"))
-            connection.execute(self._format("GRANT SELECT ON {schema}.figures, {schema}.figure_rows TO {role}"))
+            for name in _FOR_READERS:
+                grant = "GRANT SELECT ON {schema}.{name} TO {role}"
+                connection.execute(self._format(grant, name=sql.Identifier(name)))
         return True
 
     def list_changes(self) -> dict[Target, int]:
@@ -118,6 +138,12 @@ class FiguresDatabase:
         with self._transaction() as connection:
             found = connection.execute(self._format("SELECT dataset, figure, change FROM {schema}.state"))
             return {Target(dataset, figure): change for dataset, figure, change in found}
+
+    def list_collection_changes(self) -> dict[str, int]:
+        """Return the change that each collection was written for."""
+        with self._transaction() as connection:
+            found = connection.execute(self._format("SELECT collection, change FROM {schema}.collection_state"))
+            return dict(found.fetchall())
 
     @contextmanager
     def writing(self, target: Target) -> Iterator["FigureWriter"]:
@@ -132,6 +158,17 @@ class FiguresDatabase:
             locked = "SELECT 1 FROM {schema}.state WHERE (dataset, figure) = (%s, %s) FOR UPDATE"
             connection.execute(self._format(locked), target)
             yield FigureWriter(connection, self._schema, self._role, target)
+
+    @contextmanager
+    def writing_collection(self, name: str) -> Iterator["CollectionWriter"]:
+        """Lock one collection, as `writing` does for a figure."""
+        with self._transaction() as connection:
+            for text in (
+                "INSERT INTO {schema}.collection_state VALUES (%s, 0) ON CONFLICT DO NOTHING",
+                "SELECT 1 FROM {schema}.collection_state WHERE collection = %s FOR UPDATE",
+            ):
+                connection.execute(self._format(text), (name,))
+            yield CollectionWriter(connection, self._schema, name)
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection[Any]]:
@@ -185,8 +222,7 @@ class FigureWriter:
         """
         name = view_name(self._target.dataset)
         self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        found = self._connection.execute("SELECT to_regclass(%s)", (f'"{self._schema}"."{name}"',)).fetchone()
-        if found is not None and found[0] is not None:
+        if _exists(self._connection, self._schema, name):
             return
         names = {"view": sql.Identifier(name), "dataset": sql.Literal(self._target.dataset)}
         text = "SELECT * FROM {schema}.figure_rows WHERE dataset = {dataset}"
@@ -200,6 +236,37 @@ class FigureWriter:
 
     def _format(self, text: str, **more: sql.Composable) -> sql.Composed:
         return _format(text, self._schema, self._role, **more)
+
+
+class CollectionWriter:
+    """Writes one collection in a transaction that holds its lock."""
+
+    def __init__(self, connection: Connection[Any], schema: str, name: str) -> None:
+        self._connection, self._schema, self._name = connection, schema, name
+
+    def replace(self, change: int, facts: Mapping[str, Any] | None, members: Sequence[Target]) -> None:
+        """Write the collection as it is after this change. `facts` is None if it was deleted."""
+        self._execute("DELETE FROM {schema}.collections WHERE collection = %s", self._name)
+        if facts is not None:
+            told = (facts["title"], facts["note"], facts["changed_at"])
+            self._execute("INSERT INTO {schema}.collections VALUES (%s, %s, %s, %s)", self._name, *told)
+            for position, each in enumerate(members, 1):
+                values = (self._name, position, *each)
+                self._execute("INSERT INTO {schema}.collection_members VALUES (%s, %s, %s, %s)", *values)
+        self._execute("UPDATE {schema}.collection_state SET change = %s WHERE collection = %s", change, self._name)
+
+    def forget(self) -> None:
+        """Remove a collection that the ledger does not have."""
+        self._execute("DELETE FROM {schema}.collections WHERE collection = %s", self._name)
+        self._execute("DELETE FROM {schema}.collection_state WHERE collection = %s", self._name)
+
+    def _execute(self, text: str, *values: object) -> None:
+        self._connection.execute(sql.SQL(text).format(schema=sql.Identifier(self._schema)), values)
+
+
+def _exists(connection: Connection[Any], schema: str, name: str) -> bool:
+    found = connection.execute("SELECT to_regclass(%s)", (f'"{schema}"."{name}"',)).fetchone()
+    return found is not None and found[0] is not None
 
 
 def _format(text: str, schema: str, role: str, **more: sql.Composable) -> sql.Composed:

@@ -414,6 +414,62 @@ report_runs = Table(
 )
 
 
+class _Collections(TypedColumns):
+    id: Named[int] = Column(ROW_ID, Identity(always=True), primary_key=True)
+    name: Named[str] = Column(Text, unique=True)
+    title: Named[str] = Column(Text)
+    note: Named[str | None] = Column(Text)
+    audience: Named[str] = Column(Text)
+    owner_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"))
+    members_hash: Named[bytes] = Column(LargeBinary)
+    changed_at: Named[str] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, str, str, str | None, str, int, bytes, str, bytes]
+
+
+collections = Table(
+    "collections", metadata, _Collections, CheckConstraint("audience IN ('viewers', 'public')", name="audience")
+)
+
+
+class _CollectionFigures(TypedColumns):
+    collection_id: Named[int] = Column(ROW_ID, ForeignKey("collections.id"), primary_key=True)
+    position: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
+    figure_id: Named[int] = Column(ROW_ID, ForeignKey("figures.id"), index=True)
+
+    __row_pos__: tuple[int, int, int]
+
+
+# The figures of each collection, in their order; the collection's seal covers them.
+collection_figures = Table("collection_figures", metadata, _CollectionFigures)
+
+
+class _CollectionViewers(TypedColumns):
+    collection_id: Named[int] = Column(ROW_ID, ForeignKey("collections.id"), primary_key=True)
+    principal_id: Named[int] = Column(ROW_ID, ForeignKey("principals.id"), primary_key=True, index=True)
+    granted_at: Named[str] = Column(Text)
+    seal: Named[bytes] = Column(LargeBinary)
+
+    __row_pos__: tuple[int, int, str, bytes]
+
+
+# Who may see the figures of a collection, and nothing else of their datasets.
+collection_viewers = Table("collection_viewers", metadata, _CollectionViewers)
+
+
+class _CollectionOutbox(TypedColumns):
+    name: Named[str] = Column(Text, primary_key=True)
+    change: Named[int] = Column(BigInteger)
+    written: Named[int] = Column(BigInteger)
+
+    __row_pos__: tuple[str, int, int]
+
+
+# The number of each collection's changes, also of one that was deleted, as in `figure_outbox`.
+collection_outbox = Table("collection_outbox", metadata, _CollectionOutbox)
+
+
 class _Verifications(TypedColumns):
     ledger: Named[str] = Column(Text, primary_key=True)
     at: Named[str] = Column(Text)

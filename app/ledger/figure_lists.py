@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, ColumnElement, Subquery, bindparam, func, 
 from app.db.compiled_statements import Query
 from app.db.repositories.datasets import visible_to
 from app.db.session import Session
-from app.db.tables import datasets, figure_versions, figures, viewers
+from app.db.tables import collection_figures, collection_viewers, datasets, figure_versions, figures, viewers
 from app.ledger.chain.keyring import Keyring
 from app.ledger.figures import LATEST, Published, is_sealed, published_of_row
 
@@ -26,7 +26,10 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who lists figures: a principal that sees every dataset, or some, or nobody (`principal_id` is None)."""
+    """Who lists figures: a principal that sees every dataset, or some, or nobody (`principal_id` is None).
+
+    In the list of one dataset, a principal that does not see all of it sees what collections and everybody may show.
+    """
 
     principal_id: int | None = None
     sees_all: bool = False
@@ -49,6 +52,11 @@ class FigurePage(NamedTuple):
 _READER: BindParameter[int] = bindparam("reader", type_=datasets.c.owner_id.type)
 _SEES = visible_to(_READER)
 _READS = or_(_SEES, datasets.c.id.in_(select(viewers.c.dataset_id).where(viewers.c.principal_id == _READER)))
+_IS_COLLECTED = figures.c.id.in_(
+    select(collection_figures.c.figure_id)
+    .join(collection_viewers, collection_viewers.c.collection_id == collection_figures.c.collection_id)
+    .where(collection_viewers.c.principal_id == _READER)
+)
 _IS_SHOWN, _IS_PUBLIC = figures.c.withdrawn_at.is_(None), figures.c.public_from.is_not(None)
 _AFTER_DATASET: BindParameter[str] = bindparam("after_dataset")
 _AFTER_FIGURE: BindParameter[str] = bindparam("after_figure")
@@ -105,7 +113,8 @@ class _List(NamedTuple):
 def _list_by_name(*, in_dataset: bool, of_reader: bool, sees_all: bool) -> _List:
     order = _IN_DATASET if in_dataset else _BY_NAME
     if of_reader and not sees_all:
-        window = _merge(("dataset", "name"), _window(_OF_READER_BY_NAME, of_reader=True), _window(_BY_NAME, _IS_PUBLIC))
+        own = () if in_dataset else (_window(_OF_READER_BY_NAME, of_reader=True),)
+        window = _merge(("dataset", "name"), *own, _window(order, _IS_PUBLIC), _window(order, _IS_COLLECTED))
     else:
         window = _window(order, *(() if sees_all else (_IS_PUBLIC,))).subquery()
     page = _with_versions(window, of_reader=of_reader and not sees_all).where(_IS_LIKE).order_by(*_PLACE)
@@ -120,7 +129,8 @@ def _list_by_name(*, in_dataset: bool, of_reader: bool, sees_all: bool) -> _List
 def _latest(*, of_reader: bool, sees_all: bool) -> Query:
     if of_reader and not sees_all:
         own = _window(_BY_TIME, of_reader=True)
-        window = _merge(("published_at", "id"), own, _window(_BY_TIME, _IS_PUBLIC), descending=True)
+        others = _window(_BY_TIME, _IS_PUBLIC), _window(_BY_TIME, _IS_COLLECTED)
+        window = _merge(("published_at", "id"), own, *others, descending=True)
     else:
         window = _window(_BY_TIME, *(() if sees_all else (_IS_PUBLIC,))).subquery()
     return _with_versions(window, of_reader=of_reader and not sees_all).order_by(*_BY_TIME.columns)
@@ -149,7 +159,7 @@ def page_of_figures(  # noqa: PLR0913 - who asks, and for what
     """Return at most `limit` published figures that a reader may see, by the names of dataset and figure.
 
     The page follows the dataset and the figure `after`. Only figures whose name or title contains `search`, in any
-    case, are listed, and only those of one dataset, if it is given: then the reader sees all datasets, or none. A page
+    case, are listed, and only those of one dataset, if it is given. A page
     of a search may have fewer figures, or none, before the last page. Figures that do not match their seals are left
     out: `find_unsealed` tells of them.
     """

@@ -27,6 +27,7 @@ from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
+from app.api.schemas.figure_collections import CollectionRequest
 from app.api.schemas.figures import FigureRequest
 from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, MAX_VALUES
 from app.api.schemas.ledger import WriteOffRequest
@@ -118,6 +119,10 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     (FigureRequest, {"title": "t", "release": RELEASE_ID, "audience": "public", "confirm_public": True}),
     (ReportDefinition, REPORT),
     (ReportRequest, REPORT | {"epsilon_per_run": "1", "epsilon_total": "2"}),
+    (
+        CollectionRequest,
+        {"title": "t", "note": "n", "figures": [{"dataset": "d", "figure": "f"}], "audience": "viewers"},
+    ),
 ]
 
 

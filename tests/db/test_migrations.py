@@ -79,6 +79,13 @@ ROWS = (
         "INSERT INTO report_runs (report_id, number, dataset_id, state, queued_at, charged_nano, seal)"
         " VALUES (1, 1, 1, 'pending', 't', 0, :bytes)"
     ),
+    (
+        "INSERT INTO collections (name, title, audience, owner_id, members_hash, changed_at, seal)"
+        " VALUES ('board', 'Board', 'viewers', 1, :bytes, 't', :bytes)"
+    ),
+    "INSERT INTO collection_figures (collection_id, position, figure_id) VALUES (1, 1, 1)",
+    "INSERT INTO collection_viewers (collection_id, principal_id, granted_at, seal) VALUES (1, 1, 't', :bytes)",
+    "INSERT INTO collection_outbox (name, change, written) VALUES ('board', 1, 0)",
 )
 
 

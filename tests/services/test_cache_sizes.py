@@ -155,6 +155,7 @@ UNBOUNDED_BY_BYTES = {
 SMALL_MODULES = (
     "app/ledger/answers/releases.py",
     "app/ledger/budget_requests.py",
+    "app/ledger/figure_collections.py",
     "app/ledger/figure_lists.py",
     "app/db/dialects/sqlite_connections.py",
     "app/db/schema_migration.py",

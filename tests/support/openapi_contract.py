@@ -17,7 +17,7 @@ from app.json_text import encode_json
 from app.main import create_app
 
 PROBLEM = "application/problem+json"
-PAGES = re.compile(r"/docs|/docs/assets/.*|/problems/[^/]*|/openapi\.json|/figures/.*|/web/.*")
+PAGES = re.compile(r"/docs|/docs/assets/.*|/problems/[^/]*|/openapi\.json|/(figures|collections)/.*|/web/.*")
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE"})
 
 

@@ -78,14 +78,20 @@ def fill(service: Service) -> Table:
 
 
 def _fill_figures(service: Service, table: Table) -> None:
-    """Figures with versions, and one that is withdrawn; and a viewer."""
+    """Figures with versions, and one that is withdrawn; collections of them; and viewers of both."""
     released = [each["id"] for each in table.owner.get(f"{table.path}/releases").json()["releases"][:2]]
-    for name, release in (("x", released[0]), ("gone", released[0]), ("x", released[1])):
+    for name, release in (("x", released[0]), ("gone", released[0]), ("x", released[1]), ("other", released[1])):
         body = {"title": name, "note": "of all", "release": release}
         assert table.owner.put(f"{table.path}/figures/{name}", json=body).status_code in {200, 201}
     assert table.owner.delete(f"{table.path}/figures/gone").status_code == 204
-    viewer, _ = service.principal("viewer")
-    assert table.owner.put(f"{table.path}/viewers/{viewer}").status_code in {201, 204}
+    for name, shown in (("board", ["x"]), ("other-board", ["other", "x"])):
+        members = [{"dataset": table.name, "figure": each} for each in shown]
+        body = {"title": name, "note": "of all", "figures": members}
+        assert table.owner.put(f"/v1/collections/{name}", json=body).status_code == 201
+    for granted in ((table.path, "/v1/collections/board"), ("/v1/collections/other-board",)):
+        viewer, _ = service.principal("viewer")
+        for path in granted:
+            assert table.owner.put(f"{path}/viewers/{viewer}").status_code in {201, 204}
 
 
 def _define_reports(table: Table) -> None:

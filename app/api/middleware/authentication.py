@@ -27,10 +27,12 @@ _REMEMBERED_KEYS: Final = 10_000
 _REMEMBERED_SECONDS: Final = 1
 _WHERE_KEYS_CHANGE: Final = ("/v1/principals", "/v1/me")
 
-_GUARDED: Final = ("/v1/", "/figures/")
-_OF_FIGURES: Final = re.compile(r"/figures/.*|/v1/(figures(\.atom|/reader)?|datasets/[^/]+/figures(/.*)?)").fullmatch
+_GUARDED: Final = ("/v1/", "/figures/", "/collections/")
+_OF_FIGURES: Final = re.compile(
+    r"/(figures|collections)/.*|/v1/(figures(\.atom|/reader)?|datasets/[^/]+/figures(/.*)?|collections(/[^/]+)?)"
+).fullmatch
 _BASIC: Final = b'Basic realm="figures", charset="UTF-8"'
-_ONLY_FIGURES: Final = "Viewers see figures, and nothing else: list them with GET /v1/figures."
+_ONLY_FIGURES: Final = "Viewers see figures and collections of them, and nothing else: list them with GET /v1/figures."
 _OF_SIGN_ON: Final = re.compile(r"/v1/sign-on|/sign-on/.*").fullmatch
 
 CREDENTIAL: Final = "snapledger.credential"

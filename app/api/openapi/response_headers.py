@@ -45,6 +45,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
 
 _WITH_ENTITY_TAG: Final = frozenset(
     {
+        "/v1/collections/{name}",
         "/v1/datasets/{name}/allowances/{principal}",
         "/v1/datasets/{name}/budget/limit",
         "/v1/datasets/{name}/figures/{figure}",

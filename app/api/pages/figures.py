@@ -1,6 +1,6 @@
 """The pages of figures at `/figures/…`, and their charts as pictures, for readers and for frames in other pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -19,6 +19,11 @@ router = APIRouter(prefix="/figures", route_class=DirectRoute, include_in_schema
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 
 
+def framing_policy(ancestors: Sequence[str]) -> dict[str, str]:
+    """Return the header that lets pages of these origins, and no others, show a page in a frame."""
+    return {"Content-Security-Policy": _POLICY + (" ".join(ancestors) or "'none'")}
+
+
 @router.get("/{dataset}/{figure}")
 @mark_quick
 def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
@@ -35,7 +40,7 @@ def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     if (suffix in {"svg", "png"}) != bool(dot):
         raise NotFoundError
     opened = reading.open_figure(reader.services, reader.credential, dataset, name, None)
-    policy = {"Content-Security-Policy": _POLICY + (" ".join(ancestors) or "'none'")}
+    policy = framing_policy(ancestors)
     render: Callable[[], bytes]
     form, media_type, render = {
         "": ("html", "text/html", lambda: render_page(opened, base)),

@@ -90,6 +90,7 @@ _MARK = (
     .values(state=bindparam("found"))
 )
 _OWNED = select(datasets.c.id).where(datasets.c.id == bindparam("dataset"), datasets.c.owner_id == _VIEWER)
+_SEEN = select(datasets.c.id).where(datasets.c.id == bindparam("dataset"), visible_to(_VIEWER))
 _HAS_FILE = select(datasets.c.id).where(datasets.c.file_id == bindparam("file"))
 
 
@@ -137,6 +138,11 @@ def find_dataset(session: Session, name: str) -> Dataset | None:
     """Return the dataset with this name, open or closed, or None."""
     row = session.row(_BY_NAME, name=name)
     return None if row is None else Dataset(*row)
+
+
+def is_visible(session: Session, dataset_id: int, principal_id: int) -> bool:
+    """Whether a principal owns a dataset or has an allowance on it."""
+    return session.row(_SEEN, dataset=dataset_id, viewer=principal_id) is not None
 
 
 def page_of_datasets(

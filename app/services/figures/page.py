@@ -19,19 +19,15 @@ def render_page(opened: OpenedFigure, base: str) -> bytes:
     published, rows = opened.published, opened.rows
     version = published.version
     html = ET.Element("html", lang="en")
-    head = ET.SubElement(html, "head")
-    ET.SubElement(head, "meta", charset="utf-8")
-    ET.SubElement(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
-    ET.SubElement(head, "title").text = version.title
-    ET.SubElement(head, "link", rel="stylesheet", href=f"{base}/web/styles/figure.css")
+    html.append(make_head(version.title, base))
     main = ET.SubElement(ET.SubElement(html, "body"), "main")
-    _add(main, "h1", version.title)
+    add_text(main, "h1", version.title)
     if version.note:
-        _add(main, "p", version.note, "note")
+        add_text(main, "p", version.note, "note")
     chart = ET.SubElement(main, "div", {"class": "chart"})
-    chart.append(_without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
+    chart.append(without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
     _add_table(main, rows)
-    _add(main, "p", cite(opened), "citation")
+    add_text(main, "p", cite(opened), "citation")
     _add_downloads(main, opened, base)
     content: bytes = ET.tostring(html, encoding="utf-8", method="html")
     return b"<!doctype html>\n" + content
@@ -49,13 +45,24 @@ def cite(opened: OpenedFigure) -> str:
     )
 
 
-def _add(parent: ET.Element, tag: str, text: str, kind: str | None = None) -> ET.Element:
+def make_head(title: str, base: str) -> ET.Element:
+    """Return the head of a page about figures."""
+    head = ET.Element("head")
+    ET.SubElement(head, "meta", charset="utf-8")
+    ET.SubElement(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
+    ET.SubElement(head, "title").text = title
+    ET.SubElement(head, "link", rel="stylesheet", href=f"{base}/web/styles/figure.css")
+    return head
+
+
+def add_text(parent: ET.Element, tag: str, text: str, kind: str | None = None) -> ET.Element:
+    """Add an element with a text, and return it; `kind` is its class."""
     made = ET.SubElement(parent, tag, {} if kind is None else {"class": kind})
     made.text = text
     return made
 
 
-def _without_namespace(svg: ET.Element) -> ET.Element:
+def without_namespace(svg: ET.Element) -> ET.Element:
     """Return a drawing as HTML embeds it: its names have no namespace there."""
     for each in svg.iter():
         each.tag = each.tag.rpartition("}")[2]
@@ -66,19 +73,19 @@ def _add_table(main: ET.Element, rows: Sequence[Mapping[str, Any]]) -> None:
     scrolled = ET.SubElement(main, "div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": "Table"})
     table = ET.SubElement(scrolled, "table")
     heads = ET.SubElement(ET.SubElement(table, "thead"), "tr")
-    _add(heads, "td", "")
+    add_text(heads, "td", "")
     for name, kind in (("measure", None), ("value", "number"), ("interval", "number"), ("unit", None)):
-        _add(heads, "th", name, kind).set("scope", "col")
+        add_text(heads, "th", name, kind).set("scope", "col")
     body = ET.SubElement(table, "tbody")
     for row in rows[:MAX_ROWS]:
         line = ET.SubElement(body, "tr")
-        _add(line, "th", label_of(row)).set("scope", "row")
-        _add(line, "td", describe_measure(row))
-        _add(line, "td", value_text(row), "number")
-        _add(line, "td", interval_text(row), "number")
-        _add(line, "td", row["unit"] or "")
+        add_text(line, "th", label_of(row)).set("scope", "row")
+        add_text(line, "td", describe_measure(row))
+        add_text(line, "td", value_text(row), "number")
+        add_text(line, "td", interval_text(row), "number")
+        add_text(line, "td", row["unit"] or "")
     if len(rows) > MAX_ROWS:
-        _add(main, "p", f"{len(rows) - MAX_ROWS:,} more rows are in the downloads.", "note")
+        add_text(main, "p", f"{len(rows) - MAX_ROWS:,} more rows are in the downloads.", "note")
 
 
 def _add_downloads(main: ET.Element, opened: OpenedFigure, base: str) -> None:
@@ -87,4 +94,4 @@ def _add_downloads(main: ET.Element, opened: OpenedFigure, base: str) -> None:
     line = ET.SubElement(main, "nav", {"aria-label": "Downloads"})
     addresses = [(form.upper(), f"{data}.{form}") for form in (Form.CSV, Form.JSON, Form.PARQUET)]
     for label, address in [*addresses, *((kind.upper(), f"{pictures}.{kind}") for kind in ("svg", "png"))]:
-        _add(line, "a", label).set("href", address)
+        add_text(line, "a", label).set("href", address)

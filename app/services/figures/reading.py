@@ -13,7 +13,7 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
-from app.ledger import caller_lookup, figure_lists, figures, viewers
+from app.ledger import caller_lookup, collection_viewers, figure_collections, figure_lists, figures, viewers
 from app.ledger.figure_lists import FigurePage, ListedFigure, Reader
 from app.ledger.figures import Audience, Published
 from app.services import access
@@ -145,13 +145,14 @@ def open_figure(
         published = None
         if entered is not None and is_name(figure):
             published = figures.find_published(session, services.keyring, entered.dataset.id, figure, version)
-    if (
-        entered is None
-        or published is None
-        or not published.figure.is_shown(published.version.version, is_reader=entered.is_reader)
-    ):
+    if entered is None or published is None:
         raise NoCredentialError if credential is None else NotFoundError
-    return OpenedFigure(services.database, published, entered.is_reader, entered.sees_dataset)
+    is_reader = entered.is_reader or (
+        credential is not None and _is_in_granted_collection(services, credential, published)
+    )
+    if not published.figure.is_shown(published.version.version, is_reader=is_reader):
+        raise NoCredentialError if credential is None else NotFoundError
+    return OpenedFigure(services.database, published, is_reader, entered.sees_dataset)
 
 
 def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
@@ -204,11 +205,11 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
         entered = _enter(services, session, credential, dataset)
         if entered is None:
             raise NoCredentialError if credential is None else NotFoundError
-        reader = Reader(sees_all=entered.is_reader)
+        reader = Reader(sees_all=True) if entered.is_reader else _reader_of(session, credential)
         page = figure_lists.page_of_figures(
             session, services.keyring, reader, (start, rest), limit, search=search, dataset=dataset
         )
-    if not (entered.is_reader or page.listed):  # to others, a dataset exists only through its public figures
+    if not (entered.is_reader or page.listed):  # to others, it exists only through the figures that they see
         raise NoCredentialError if credential is None else NotFoundError
     return page._replace(listed=[each._replace(sees_dataset=entered.sees_dataset) for each in page.listed])
 
@@ -228,6 +229,16 @@ def _reader_of(session: ReadSession, credential: Credential | None) -> Reader:
         return Reader()
     principal = access.principal_of(session, credential)
     return Reader(principal.id, sees_all=access.viewer_id(principal) is None)
+
+
+def _is_in_granted_collection(services: Services, credential: Credential, published: Published) -> bool:
+    """Whether a collection that has this figure is granted to the caller."""
+    keyring = services.keyring
+    with services.database.read() as session:  # one snapshot: the collection is compared with its figures
+        principal = access.principal_of(session, credential)
+        shown = published.figure.id, principal.id
+        collection = figure_collections.find_collection_that_shows(session, keyring, *shown)
+        return collection is not None and collection_viewers.is_viewer(session, keyring, collection.id, principal.id)
 
 
 class _Entered(NamedTuple):

@@ -1,8 +1,8 @@
 """Keeps the figures' database equal to what is published, in a thread of each process.
 
-The outbox says which figures have changed. Each is written in a transaction of the figures' database that holds the
-figure's lock and reads the figure only then, so that several processes may do it at once and nothing is written twice.
-After a crash, or while either side is away, the outbox keeps what is to be done.
+The outboxes say which figures and collections have changed. Each is written in a transaction of the figures' database
+that holds its lock and reads it only then, so that several processes may do it at once and nothing is written twice.
+After a crash, or while either side is away, the outboxes keep what is to be done.
 """
 
 import threading
@@ -19,6 +19,7 @@ from app.ledger import figure_outbox, figures
 from app.ledger.figure_outbox import Change
 from app.services.context import Services
 from app.services.figures.reading import OpenedFigure, describe_figure
+from app.services.operations import collection_mirror
 
 _PAUSE_SECONDS: Final = 2
 """The time between two looks at the outbox, which other processes fill too."""
@@ -66,6 +67,7 @@ class FigureMirror:
                     prepare(self._services, self._target)
                     compared_at = time.monotonic()
                 write_pending(self._services, self._target)
+                collection_mirror.write_pending_collections(self._services, self._target)
                 pause = _PAUSE_SECONDS
             except (psycopg.Error, SnapledgerError, OSError) as error:
                 # The message could contain a password or a title.
@@ -99,6 +101,7 @@ def prepare(services: Services, target: FiguresDatabase) -> None:
     for unknown in written:
         with target.writing(unknown) as writer:
             writer.forget()
+    collection_mirror.compare_collections(services, target)
 
 
 def write_pending(services: Services, target: FiguresDatabase) -> int:

@@ -29,6 +29,10 @@ export const GLOSSARY = {
     "meaning": "How far the mean of the release is from the statistic, at a guess.",
     "more": "glossary.html"
   },
+  "board": {
+    "meaning": "The page of a collection, with the charts of its figures in a grid.",
+    "more": "figures.html#collections"
+  },
   "bounds": {
     "meaning": "The smallest and largest value that counts; values outside count as the nearer bound.",
     "more": "statistics.html"
@@ -64,6 +68,10 @@ export const GLOSSARY = {
   "code": {
     "meaning": "The integer that a value becomes before it is summed.",
     "more": "mathematics.html"
+  },
+  "collection": {
+    "meaning": "Figures of one or several datasets, in an order, under a name; it can be granted.",
+    "more": "figures.html#collections"
   },
   "component": {
     "meaning": "One of the releases that a derived statistic is computed from.",

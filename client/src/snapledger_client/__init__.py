@@ -61,7 +61,7 @@ from snapledger_client.models.accounts import (
 )
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Component, Derived, DerivedEstimate, DerivedPlan, End, ExpectedWidth
-from snapledger_client.models.figures import Figure, FigureReader, Viewer
+from snapledger_client.models.figures import Collection, Figure, FigureReader, Viewer
 from snapledger_client.models.plans import Bias, Cliff, CurvePoint, FreePlan, Outlook, Plan, Prospect
 from snapledger_client.models.releases import (
     Accuracy,
@@ -175,6 +175,7 @@ __all__ = [
     "Charge",
     "Client",
     "Cliff",
+    "Collection",
     "ColumnTexts",
     "Component",
     "Connection",

@@ -201,3 +201,25 @@ def test_a_hundred_releases_by_commands_cost_a_hundred_debits(run: Run, service:
     assert set(ids) <= debits
     after = Decimal(owner.get("/v1/datasets/penguins/budget").json()["epsilon_spent"])
     assert after - before == RELEASES * EPSILON
+
+
+def test_a_collection_from_its_figures_to_its_end(run: Run, people: People, service: Service) -> None:
+    released = run("release", "penguins", "mean", "body_mass_g", "--epsilon", "0.1", "--format", "json", key=people.ada)
+    assert released.exit_code == 0, released.stderr
+    release = json.loads(released.stdout)["id"]
+    assert run("figure", "publish", "penguins", "mass", "--title", "Mass", "--release", release).exit_code == 0
+    viewer, _ = service.principal("viewer")
+    assert run("collection", "put", "board", "penguins", "--title", "Board").exit_code == 2
+    for words, printed in (
+        (("put", "board", "penguins/mass", "--title", "Board", "--note", "All."), "board shows penguins/mass."),
+        (("show", "board"), "Board (viewers, by "),
+        (("list", "--search", "boa"), "board "),
+        (("grant", "board", viewer), f"{viewer} may see board."),
+        (("viewers", "board"), viewer),
+        (("viewer", "board", viewer), f"{viewer} sees board since "),
+        (("revoke", "board", viewer), f"{viewer} no longer sees board as its viewer."),
+        (("delete", "board"), "board is deleted."),
+    ):
+        done = run("collection", *words)
+        assert (done.exit_code, printed in done.stdout) == (0, True), (words, done.stdout, done.stderr)
+    assert run("collection", "show", "board").exit_code == 5

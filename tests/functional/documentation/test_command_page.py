@@ -34,6 +34,7 @@ WITHOUT_ANSWER = {
     "metrics",
 }
 WITHOUT_ANSWER |= {"figure withdraw", "figure feed", "viewer add", "viewer revoke", "report delete"}
+WITHOUT_ANSWER |= {"collection delete", "collection grant", "collection revoke"}
 SERVICE_FORMATS = {"audit", "ledger verify"}
 
 

@@ -82,7 +82,14 @@ def test_a_viewer_reads_the_figures_it_was_granted(service: Service, table: Tabl
     assert named(table, service.principal("viewer")[1]) == []
 
 
-def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None:
+def test_a_viewer_reads_nothing_else(service: Service, table: Table) -> None:
+    of_figures, viewer = service.principal("viewer")
+    of_board, of_collection = service.principal("viewer")
+    assert table.owner.put(f"{table.path}/viewers/{of_figures}").status_code == 201
+    board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
+    assert table.owner.put(f"/v1/collections/{table.name}", json=board).status_code == 201
+    for name in (of_figures, of_board):
+        assert table.owner.put(f"/v1/collections/{table.name}/viewers/{name}").status_code == 201
     document = json.loads((files("app.api.openapi") / "openapi.json").read_text())
     values = {"name": table.name, "figure": "mass", "version": "1"}
     asked = 0
@@ -93,9 +100,10 @@ def test_a_viewer_reads_nothing_else(table: Table, viewer: httpx.Client) -> None
         address = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], table.analyst_name), path)
         for method in operations:
             answer = viewer.request(method, address)
+            assert of_collection.request(method, address).status_code == answer.status_code, (method, path)
             if method == "get":
                 assert head.head(address).status_code == answer.status_code, path
-            if method == "get" and ("/figures" in path):
+            if method == "get" and ("/figures" in path or path in {"/v1/collections", "/v1/collections/{name}"}):
                 assert answer.status_code == 200, path
             else:
                 assert_refused(answer, 403, "forbidden")

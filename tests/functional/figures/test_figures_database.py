@@ -18,6 +18,7 @@ from app.db.figures_database import FiguresDatabase, view_name
 from app.ledger import figure_outbox
 from app.services.context import Services
 from app.services.operations import startup
+from app.services.operations.collection_mirror import write_pending_collections
 from app.services.operations.figure_mirror import prepare, write_pending
 
 SCHEMA, ROLE = "published", "figures_reader"
@@ -93,6 +94,13 @@ def copied(url: str) -> dict[str, Any]:
     return found
 
 
+def copied_board(url: str) -> list[tuple[Any, ...]]:
+    """What a reader finds of collections."""
+    with connect(url) as connection:
+        connection.execute(f"SET ROLE {ROLE}")
+        return connection.execute("SELECT * FROM collection_figures ORDER BY collection, position").fetchall()
+
+
 def published(service: Service) -> dict[str, Any]:
     """The same as the service answers it."""
     listed = service.admin.get("/v1/figures", params={"limit": 1000}).json()["figures"]
@@ -127,9 +135,51 @@ def test_a_service_keeps_it_equal_to_what_is_published(tmp_path: Path, target_ur
                 reader.execute("SELECT * FROM state")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reader.execute("DELETE FROM figures")
+        board = {"title": "Board", "figures": [{"dataset": table.name, "figure": each} for each in ("kinds", "mass")]}
+        assert table.owner.put("/v1/collections/board", json=board).status_code == 201
+        expected = [("board", 1, table.name, "kinds"), ("board", 2, table.name, "mass")]
+        assert becomes(lambda: copied_board(target_url) == expected)
         assert table.owner.delete(f"{table.path}/figures/mass").status_code == 204
         assert becomes(lambda: copied(target_url) == published(service))
         assert list(copied(target_url)) == [f"{table.name}/kinds"]
+        assert copied_board(target_url) == expected[:1]
+        assert table.owner.delete("/v1/collections/board").status_code == 204
+        assert becomes(lambda: copied_board(target_url) == [])
+
+
+def test_collections_catch_up_after_either_side_was_away(
+    services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+    publish(table, "mass", release)
+    publish(table, "other", release)
+
+    def put(*names: str) -> list[tuple[Any, ...]]:
+        members = [{"dataset": table.name, "figure": each} for each in names]
+        assert table.owner.put("/v1/collections/board", json={"title": "Board", "figures": members}).is_success
+        return [("board", position, table.name, each) for position, each in enumerate(names, 1)]
+
+    expected = put("mass", "other")
+    prepare(services, target)
+    write_pending(services, target)
+    assert (write_pending_collections(services, target), write_pending_collections(services, target)) == (1, 0)
+    assert copied_board(target_url) == expected
+    with connect(target_url) as other:  # as if it had been restored, and changed
+        other.execute("UPDATE collection_state SET change = 7")
+        other.execute("DELETE FROM collection_members")
+        other.execute("INSERT INTO collection_state VALUES ('gone', 7)")
+        other.execute("INSERT INTO collections VALUES ('gone', '', '', now())")
+    prepare(services, target)
+    assert write_pending_collections(services, target) == 1
+    assert copied_board(target_url) == expected
+    with connect(target_url) as other:
+        assert other.execute("SELECT collection FROM collections").fetchall() == [("board",)]
+    put("other")
+    with services.database.write() as transaction:
+        transaction.change(update(tables.collections).values(title="lie"))
+        transaction.commit()
+    assert write_pending_collections(services, target) == 0  # what does not match its seal is not copied
+    assert copied_board(target_url) == expected
 
 
 def test_it_catches_up_after_either_side_was_away(

@@ -14,7 +14,7 @@ from app.main import create_app
 DOCUMENT = service_contract().document
 OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
 PAGES = ["/", "/docs", "/guide", "/openapi.json"]
-OF_A_FIGURE = "/figures/{dataset}/{figure}"
+OF_A_FIGURE, BOARD = "/figures/{dataset}/{figure}", "/collections/{name}"
 IN_FOLDERS = [
     "/docs/assets/swagger-ui.css",
     "/guide/",
@@ -57,7 +57,7 @@ def assert_same_but_the_body(client: httpx.Client, path: str, key: str | None = 
 def test_all_routes_are_tried_here() -> None:
     routes = list(iter_route_contexts(create_app(Settings()).routes))
     answering = {route.path_format for route in routes if "GET" in (route.methods or ())}
-    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE, "/problems/{slug}"}
+    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE, BOARD, "/problems/{slug}"}
 
 
 @pytest.mark.parametrize("path", OF_THE_INTERFACE)
@@ -70,7 +70,13 @@ def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str)
     ids |= {"figure": "mass", "version": 1}
     if "figures" in path:
         table.owner.put(f"{table.path}/figures/mass", json={"title": "Mass", "release": release})
-    if "viewers" in path:
+    if "collections" in path:
+        table.owner.put(f"{table.path}/figures/mass", json={"title": "Mass", "release": release})
+        board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
+        assert table.owner.put(f"/v1/collections/{name}", json=board).is_success
+        ids["principal"], _ = table.service.principal("viewer")
+        table.owner.put(f"/v1/collections/{name}/viewers/{ids['principal']}")
+    elif "viewers" in path:
         ids["principal"], _ = table.service.principal("viewer")
         table.owner.put(f"{table.path}/viewers/{ids['principal']}")
     filled = path.format(name=name, **ids)
@@ -101,6 +107,11 @@ def test_the_page_of_a_figure(table: Table, client: httpx.Client) -> None:
     assert table.owner.put(f"{table.path}/figures/open", json=figure).is_success
     assert assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="open")) == 200
     assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="none"))  # a sign-in, or nothing
+    members = [{"dataset": table.name, "figure": "open"}]
+    board = {"title": "Board", "figures": members, "audience": "public", "confirm_public": True}
+    assert table.owner.put("/v1/collections/open-board", json=board).is_success
+    assert assert_same_but_the_body(client, BOARD.format(name="open-board")) == 200
+    assert_same_but_the_body(client, BOARD.format(name="none"))
 
 
 def test_what_answers_no_get_answers_no_head(table: Table, client: httpx.Client) -> None:

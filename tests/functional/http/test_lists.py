@@ -115,13 +115,15 @@ def test_every_list_of_the_interface_begins_with_either_end(service: Service) ->
     table = service.table(X_COLUMNS, numbers_csv(20))
     figure = {"title": "Mass", "release": table.fresh(MEAN, epsilon=1)["id"]}
     assert table.owner.put(f"{table.path}/figures/mass", json=figure).status_code == 201
+    board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
+    assert table.owner.put(f"/v1/collections/{table.name}", json=board).status_code == 201
     lists = {
         path
         for path, operations in service.contract.document["paths"].items()
         if "after" in {each["name"] for each in operations.get("get", {}).get("parameters", ())}
     }
-    by_name = {path for path in lists if path.endswith(("/figures", "/viewers"))}
-    assert (len(lists), len(by_name)) == (12, 3)
+    by_name = {path for path in lists if path.endswith(("/figures", "/viewers", "/collections"))}
+    assert (len(lists), len(by_name)) == (14, 5)
     for path in by_name:
         filled = path.format(name=table.name)
         assert service.admin.get(filled, params={"limit": 7}).links["first"]["url"] == f"{filled}?limit=7"

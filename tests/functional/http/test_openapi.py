@@ -20,6 +20,7 @@ VERBS = "|".join(
             "create",
             "decline",
             "define",
+            "delete",
             "disable",
             "get",
             "grant",

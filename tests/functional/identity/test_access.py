@@ -61,6 +61,7 @@ OF_A_DATASET = [
 ]
 # Who reads figures is shown in `figures/test_figure_readers.py`, since some need no key.
 OF_FIGURES = [
+    *("/v1/collections", "/v1/collections/some"),
     *(
         "/v1/figures",
         "/v1/figures/reader",
@@ -85,6 +86,12 @@ OF_THE_SERVICE = [
     ("POST", "/v1/dataset-uploads", {"admin", "owner"}, 415),
     ("POST", "/v1/draft-uploads", {"admin", "owner"}, 415),
     ("GET", "/v1/connections", {"admin", "owner"}, 200),
+    ("PUT", "/v1/collections/some", {"admin", "owner"}, 400),
+    ("DELETE", "/v1/collections/none-such", {"admin", "owner"}, 404),
+    ("GET", "/v1/collections/none-such/viewers", {"admin", "owner", "auditor"}, 404),
+    ("GET", "/v1/collections/none-such/viewers/admin", {"admin", "owner", "auditor"}, 404),
+    ("PUT", "/v1/collections/none-such/viewers/admin", {"admin", "owner"}, 404),
+    ("DELETE", "/v1/collections/none-such/viewers/admin", {"admin", "owner"}, 404),
     ("GET", "/v1/principals", {"admin"}, 200),
     ("GET", "/v1/principals/nobody-at-all", {"admin"}, 404),
     ("POST", "/v1/principals", {"admin"}, 400),

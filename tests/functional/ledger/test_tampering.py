@@ -33,6 +33,7 @@ HARMLESS = {
         ("figure_outbox", column): "it says what to copy; every ten minutes the copy is compared as a whole"
         for column in ("figure_id", "change", "written")
     },
+    **{("collection_outbox", column): "as that of figures" for column in ("name", "change", "written")},
     ("relocations", "id"): "a move that goes on compares it, and refuses another",
     ("relocations", "state"): "in either state no service starts on the database",
     ("relocations", "other"): "it is told to whoever starts a service on the wrong database, which does not start",

@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 
 from snapledger_client import calls, connection, figure_calls, token_files
 from snapledger_client._async.account import AsyncAccount
-from snapledger_client._async.base_client import AsyncBaseClient
 from snapledger_client._async.dataset import AsyncDataset
+from snapledger_client._async.figure_collections import AsyncCollections
 from snapledger_client._async.listing import AsyncListing
 from snapledger_client.arguments import require_released
 from snapledger_client.device_codes import DeviceCode, print_code
@@ -35,7 +35,7 @@ from snapledger_client.statistics import Statistic
 from snapledger_client.uploads import Progress, Table, open_table
 
 
-class AsyncClient(AsyncBaseClient):
+class AsyncClient(AsyncCollections):
     """A service, as one principal calls it: calls are awaited, lists are asynchronous iterators.
 
     The defaults of `url` and `key` are SNAPLEDGER_URL and SNAPLEDGER_KEY. A call waits `timeout` seconds for its

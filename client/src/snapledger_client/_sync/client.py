@@ -11,8 +11,8 @@ from typing import Any, Literal, Self
 
 from snapledger_client import calls, connection, figure_calls, token_files
 from snapledger_client._sync.account import Account
-from snapledger_client._sync.base_client import BaseClient
 from snapledger_client._sync.dataset import Dataset
+from snapledger_client._sync.figure_collections import Collections
 from snapledger_client._sync.listing import Listing
 from snapledger_client.arguments import require_released
 from snapledger_client.device_codes import DeviceCode, print_code
@@ -37,7 +37,7 @@ from snapledger_client.statistics import Statistic
 from snapledger_client.uploads import Progress, Table, open_table
 
 
-class Client(BaseClient):
+class Client(Collections):
     """A service, as one principal calls it.
 
     The defaults of `url` and `key` are SNAPLEDGER_URL and SNAPLEDGER_KEY. A call waits `timeout` seconds for its

@@ -22,6 +22,7 @@ REMOTE = {
     "figure": "Publish answers under a name, and read them at no cost.",
     "viewer": "Set who may see a dataset's figures, and nothing else of it; for its owner.",
     "report": "Define batches that are released and published whenever new data of the same people is registered.",
+    "collection": "Put figures together on a board, and set who may see it; for owners.",
     "principal": "Manage who may use the service; for admins.",
     "acts": "List every administrative act, and verify the record of them; for admins and auditors.",
     "status": "Show whether the service is ready: that it answers, and its database too; exit status 6 if not.",

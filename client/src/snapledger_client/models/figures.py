@@ -1,8 +1,8 @@
-"""Answers about figures: published answers under a name."""
+"""Answers about figures, which are published answers under a name, and about collections of them."""
 
 from typing import Any
 
-from snapledger_client.models.base import Answer, DisplayedAnswer, Time
+from snapledger_client.models.base import Answer, DisplayedAnswer, TaggedAnswer, Time
 
 
 class Figure(DisplayedAnswer):
@@ -44,8 +44,30 @@ class FigureReader(Answer):
     role: str
 
 
+class Collection(TaggedAnswer):
+    """Figures of one or several datasets, in an order.
+
+    Lists of collections have no `figures`. A withdrawn figure has no title, and for most readers no names. As
+    `if_match` of a change, a collection that was read says that the change is of this state alone.
+
+    Examples:
+        >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
+        >>> _ = penguins.publish("mass", "Body mass", releases=[released.id])
+        >>> owner.put_collection("penguins-2009", "Penguins", ["penguins/mass"]).figures[0]["figure"]
+        'mass'
+    """
+
+    name: str
+    title: str
+    note: str | None
+    audience: str
+    owner: str | None
+    changed_at: Time
+    figures: tuple[dict[str, Any], ...] | None = None
+
+
 class Viewer(DisplayedAnswer):
-    """A principal that may see a dataset's figures.
+    """A principal that may see a dataset's figures, or a collection.
 
     Examples:
         >>> list(owner.dataset("penguins").viewers())  # none

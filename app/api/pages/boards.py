@@ -1,0 +1,34 @@
+"""The pages of collections at `/collections/…`, for screens on walls and for frames in other pages."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf, RefreshOf
+from app.api.figure_responses import Known, board_response
+from app.api.pages.figures import framing_policy
+from app.services.figures.board_page import render_board
+from app.services.figures.boards import open_board
+
+router = APIRouter(prefix="/collections", route_class=DirectRoute, include_in_schema=False)
+
+
+@router.get("/{name}")
+def board_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
+    name: str,
+    reader: ReaderOf,
+    base: BasePathOf,
+    ancestors: FrameAncestorsOf,
+    refresh: RefreshOf,
+    known: Known = None,
+) -> Response:
+    """The charts of a collection's figures in a grid; with `refresh`, a browser loads it again from time to time."""
+    seconds = refresh.seconds
+    board = open_board(reader.services, reader.credential, name)
+    return board_response(
+        board.tag("html", base, str(seconds)),
+        "text/html",
+        lambda: render_board(board, base, seconds),
+        known,
+        has_key=reader.credential is not None,
+        more=framing_policy(ancestors),
+    )

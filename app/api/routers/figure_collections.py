@@ -1,0 +1,159 @@
+"""Collections of figures, and who may see them."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from app.api.dependencies import (
+    BEARER,
+    CallerOf,
+    DirectRoute,
+    IfMatchHeaders,
+    JsonBody,
+    ReaderOf,
+    SearchOf,
+    entity_tags,
+)
+from app.api.figure_responses import Known, board_response
+from app.api.list_pages import PageByNameOf
+from app.api.openapi.operations import READERS_ACCESS, describe_responses
+from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
+from app.api.schemas import figure_collections as schemas
+from app.errors import NameTakenError
+from app.json_text import encode_json
+from app.services.figures import boards, collection_grants, composing
+from app.services.figures.composing import Composition, FigureName
+from app.services.preconditions import entity_tag
+
+router = APIRouter(prefix="/v1/collections", tags=["figures"], route_class=DirectRoute, dependencies=[BEARER])
+
+
+@router.get(
+    "",
+    operation_id="listCollections",
+    openapi_extra=READERS_ACCESS,
+    responses=describe_responses({200: (schemas.Collections, "A page of collections.")}),
+)
+def list_collections(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
+    """The collections of figures that the caller may see, by name; without a key, the public ones."""
+    found = boards.list_collections(
+        reader.services, reader.credential, page.after_name, page.limit + 1, search=search.text
+    )
+    return list_response("collections", found, page, "name")
+
+
+@router.put(
+    "/{name}",
+    operation_id="setCollection",
+    status_code=201,
+    responses=describe_responses(
+        {
+            200: (schemas.Collection, "The collection as it is now, or as it was if nothing changed."),
+            201: (schemas.Collection, "The new collection."),
+        },
+        *(403, 404, NameTakenError, 412),
+    ),
+)
+def put_collection(
+    name: str, caller: CallerOf, body: JsonBody[schemas.CollectionRequest], if_match: IfMatchHeaders = None
+) -> Response:
+    """Make a collection of figures, possibly of several datasets, or change it. The same again changes nothing.
+
+    For owners, with figures of their own datasets, and for admins: a collection shows its figures to its viewers.
+    """
+    principal = composing.require_composer(caller.services, caller.credential)
+    request, wanted = body.validate(), entity_tags(if_match)
+    names = [FigureName(each.dataset, each.figure) for each in request.figures]
+    asked = Composition(request.title, request.note, request.audience, names)
+    document, is_new = composing.put_collection(caller.services, principal, name, asked, wanted)
+    if is_new:
+        return created_response(document, f"/v1/collections/{name}")
+    return json_response(document)
+
+
+@router.get(
+    "/{name}",
+    operation_id="getCollection",
+    openapi_extra=READERS_ACCESS,
+    responses=describe_responses({200: (schemas.Collection, "The collection."), 304: (None, "Not changed.")}, 404),
+)
+def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response:
+    """A collection with those of its figures that the caller may see; without a key, the public ones.
+
+    Its `ETag` changes with the collection, and with each of these figures.
+    """
+    document = boards.open_board(reader.services, reader.credential, name).describe()
+    return board_response(
+        entity_tag(document),
+        MEDIA_TYPE,
+        lambda: encode_json(document),
+        known,
+        has_key=reader.credential is not None,
+        more={},
+    )
+
+
+@router.delete(
+    "/{name}",
+    operation_id="deleteCollection",
+    status_code=204,
+    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 412),
+)
+def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
+    """Delete a collection with all that was granted on it. Its figures stay published."""
+    principal = composing.require_composer(caller.services, caller.credential)
+    composing.delete_collection(caller.services, principal, name, entity_tags(if_match))
+    return Response(status_code=204)
+
+
+@router.get(
+    "/{name}/viewers",
+    operation_id="listCollectionViewers",
+    responses=describe_responses({200: (schemas.CollectionViewers, "A page of viewers.")}, 403, 404),
+)
+def list_viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
+    """Who may see a collection, for its owner, admins and auditors."""
+    principal = collection_grants.require_overseer(caller.services, caller.credential)
+    found = collection_grants.list_viewers(caller.services, principal, name, page.after_name, page.limit + 1)
+    return list_response("viewers", found, page, "name")
+
+
+@router.get(
+    "/{name}/viewers/{principal}",
+    operation_id="getCollectionViewer",
+    responses=describe_responses({200: (schemas.CollectionViewer, "The viewer.")}, 403, 404),
+)
+def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """A principal that may see a collection, and since when, for its owner, admins and auditors."""
+    asking = collection_grants.require_overseer(caller.services, caller.credential)
+    return json_response(collection_grants.describe_viewer(caller.services, asking, name, principal))
+
+
+@router.put(
+    "/{name}/viewers/{principal}",
+    operation_id="grantCollectionViewer",
+    status_code=201,
+    responses=describe_responses(
+        {201: (schemas.CollectionViewer, "It may see the collection now."), 204: (None, "It could see it before.")},
+        *(403, 404),
+    ),
+)
+def grant_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """Let a principal see the figures that are in the collection, and nothing else of their datasets."""
+    asking = composing.require_composer(caller.services, caller.credential)
+    if not collection_grants.grant_viewer(caller.services, asking, name, principal):
+        return Response(status_code=204)
+    viewer = collection_grants.describe_viewer(caller.services, asking, name, principal)
+    return created_response(viewer, f"/v1/collections/{name}/viewers/{principal}")
+
+
+@router.delete(
+    "/{name}/viewers/{principal}",
+    operation_id="revokeCollectionViewer",
+    status_code=204,
+    responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
+)
+def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+    """Revoke a principal's access to a collection."""
+    asking = composing.require_composer(caller.services, caller.credential)
+    collection_grants.revoke_viewer(caller.services, asking, name, principal)
+    return Response(status_code=204)

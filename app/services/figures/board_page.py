@@ -1,0 +1,69 @@
+"""The board of a collection as a page: its figures' charts in a grid, for screens on walls, without any script."""
+
+from functools import partial
+from xml.etree import ElementTree as ET
+
+from app.services.figures.boards import Board
+from app.services.figures.images import render_svg
+from app.services.figures.page import add_text, make_head, without_namespace
+from app.services.figures.reading import OpenedFigure
+from app.services.figures.rendered_forms import render_once
+from app.services.figures.xml_texts import without_invalid
+
+_WITHDRAWN = "This figure was withdrawn."
+
+
+def render_board(board: Board, base: str, refresh_seconds: int | None) -> bytes:
+    """Return the page as HTML; `base` is the path of the service, empty at the root of a host.
+
+    With `refresh_seconds`, a browser loads it again after so many seconds.
+    """
+    collection = board.collection
+    head = make_head(collection.title, base)
+    if refresh_seconds is not None:
+        ET.SubElement(head, "meta", {"http-equiv": "refresh", "content": str(refresh_seconds)})
+    top = ET.Element("header")
+    add_text(top, "h1", collection.title)
+    if collection.note:
+        add_text(top, "p", collection.note, "note")
+    cells = b"".join(
+        _withdrawn_cell()
+        if each is None
+        else render_once(each, f"cell {base}", None, partial(_render_cell, each, base))
+        for each in board.open_figures()
+    )
+    return b"".join(
+        (
+            b'<!doctype html>\n<html lang="en">',
+            _to_html(head),
+            b'<body><main class="board">',
+            _to_html(top),
+            b'<div class="grid">',
+            cells,
+            b"</div></main></body></html>",
+        )
+    )
+
+
+def _to_html(element: ET.Element) -> bytes:
+    content: bytes = ET.tostring(without_invalid(element), encoding="utf-8", method="html")
+    return content
+
+
+def _withdrawn_cell() -> bytes:
+    cell = ET.Element("article")
+    add_text(cell, "p", _WITHDRAWN, "note")
+    return _to_html(cell)
+
+
+def _render_cell(opened: OpenedFigure, base: str) -> bytes:
+    published, version = opened.published, opened.published.version
+    cell = ET.Element("article")
+    link = ET.SubElement(ET.SubElement(cell, "h2"), "a")
+    link.set("href", f"{base}/figures/{published.dataset}/{published.figure.name}")
+    link.text = version.title
+    chart = ET.SubElement(cell, "div", {"class": "chart"})
+    chart.append(without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
+    released_at = max((row["released_at"] for row in opened.rows), default=version.published_at)
+    add_text(cell, "p", f"Released on {released_at[:10]}.", "citation")
+    return _to_html(cell)

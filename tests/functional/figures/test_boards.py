@@ -1,0 +1,141 @@
+"""The board of a collection: its figures' charts on one page, for screens on walls."""
+
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from service_world import Service, Table, a_name, serving
+
+from app.ledger.figure_collections import Collection
+from app.ledger.figures import Figure, FigureVersion, Published
+from app.services.figures import board_page
+from app.services.figures.boards import Board
+from app.services.figures.reading import OpenedFigure
+
+COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False}}
+CONTENT = b"mass\n" + b"".join(b"%d\n" % (i % 101) for i in range(200))
+EVIL = "<script>alert(1)</script>\ufffe & <img src=x onerror=alert(2)>"
+PUBLIC = {"audience": "public", "confirm_public": True}
+
+
+def publish(table: Table, name: str, title: str, **more: object) -> None:
+    release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="0.1")["id"]
+    body = {"title": title, "release": release, **more}
+    assert table.owner.put(f"{table.path}/figures/{name}", json=body).status_code in {200, 201}
+
+
+def make_board(table: Table, *names: str, **more: object) -> str:
+    """A collection of figures; the path of its page."""
+    path = f"/collections/{a_name('board')}"
+    body = {"title": EVIL, "note": EVIL, "figures": [{"dataset": table.name, "figure": each} for each in names], **more}
+    assert table.owner.put(f"/v1{path}", json=body).status_code == 201
+    return path
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    made = service.table(COLUMNS, CONTENT, limit="10", allowance="5")
+    publish(made, "mass", EVIL)
+    publish(made, "open", "Open", **PUBLIC)
+    return made
+
+
+def test_a_board_shows_each_chart_and_nothing_is_markup(table: Table) -> None:
+    path = make_board(table, "mass", "open")
+    page = table.owner.get(path)
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert (page.text.count("<article>"), page.text.count("<svg")) == (2, 2)
+    assert "<script" not in page.text
+    assert "<img" not in page.text
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    assert page.headers["Content-Security-Policy"].endswith("frame-ancestors 'none'")
+    released = table.owner.get(f"{table.path}/figures/mass").json()["rows"][0]["released_at"]
+    assert page.text.count(f"Released on {released[:10]}.") == 2
+    links = [each.partition('"')[0] for each in page.text.split('<a href="')[1:]]
+    assert links == [f"/figures/{table.name}/mass", f"/figures/{table.name}/open"]
+    assert all(table.owner.get(each).status_code == 200 for each in links)
+
+
+def test_a_board_is_304_until_a_figure_is_published_again(table: Table) -> None:
+    path = make_board(table, "mass")
+    tag = table.owner.get(path).headers["ETag"]
+    assert table.owner.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert table.owner.get(path, params={"refresh": 60}).headers["ETag"] != tag
+    publish(table, "mass", "Later")
+    assert "Later" in table.owner.get(path, headers={"If-None-Match": tag}).text
+    later = table.owner.get(path).headers["ETag"]
+    assert table.owner.delete(f"{table.path}/figures/mass").status_code == 204
+    gone = table.owner.get(path, headers={"If-None-Match": later})
+    assert "This figure was withdrawn." in gone.text
+    assert "Later" not in gone.text
+
+
+def test_a_screen_on_a_wall_loads_it_again(table: Table) -> None:
+    path = make_board(table, "mass")
+    assert "http-equiv" not in table.owner.get(path).text
+    for seconds in (10, 86_400):
+        page = table.owner.get(path, params={"refresh": seconds})
+        assert f'<meta http-equiv="refresh" content="{seconds}">' in page.text
+    for wrong in ("9", "86401", "0", "-60", "60;url=https://example.org", "1e3", "\u0661\u0662"):
+        refused = table.owner.get(path, params={"refresh": wrong})
+        assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "refresh")
+
+
+def test_a_board_is_for_those_who_may_see_it(service: Service, table: Table) -> None:
+    _, viewer = service.principal("viewer")
+    path = make_board(table, "mass", "open")
+    refused = service.stranger.get(path)
+    assert refused.status_code == 401
+    assert 'Basic realm="figures"' in refused.headers["WWW-Authenticate"]
+    assert viewer.get(path).status_code == 404
+    public = make_board(table, "mass", "open", **PUBLIC)
+    page = service.stranger.get(public)
+    assert (page.status_code, page.text.count("<article>")) == (200, 1)
+    assert page.headers["Cache-Control"] == "public, max-age=60"
+    assert page.headers["ETag"] != table.owner.get(public).headers["ETag"]
+    assert "figures/" + table.name + "/mass" not in page.text
+
+
+def test_a_dataset_named_collections_keeps_its_pages(service: Service) -> None:
+    path = "/v1/datasets/collections"
+    if service.admin.get(path).status_code == 404:
+        metadata = {"name": "collections", "epsilon_limit": "1", "columns": COLUMNS}
+        assert service.upload(service.admin, metadata, CONTENT).status_code == 201
+    assert service.admin.put(f"{path}/allowances/admin", json={"epsilon_limit": 1}).is_success
+    asked = {"statistic": {"kind": "mean", "column": "mass"}, "epsilon": "0.1"}
+    release = service.admin.post(f"{path}/releases", json=asked).json()["id"]
+    assert service.admin.put(f"{path}/figures/mass", json={"title": "Mass", "release": release}).is_success
+    assert "Mass" in service.admin.get("/figures/collections/mass").text
+    assert service.admin.get("/collections/mass").status_code == 404
+
+
+def test_a_frame_is_allowed_to_the_origins_that_the_operator_names(tmp_path: Path) -> None:
+    origin = "https://intranet.example.org"
+    with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", FIGURES_FRAME_ANCESTORS=origin) as service:
+        made = service.table(COLUMNS, CONTENT)
+        publish(made, "open", "Open", **PUBLIC)
+        policy = service.stranger.get(make_board(made, "open", **PUBLIC)).headers["Content-Security-Policy"]
+        assert policy.endswith(f"frame-ancestors {origin}")
+
+
+def test_a_cell_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A board of a hundred figures would otherwise keep a processor busy for seconds, whenever one of them changes."""
+    version = FigureVersion(1, 1, "Cells", None, "{}", "ada", "2026-01-31T12:00:00.000000Z", b"hash", b"")
+    members = [
+        Published(
+            Figure(place, 1, f"cell-{place}", 1, None, b"", "penguins", 1, 1, version.published_at),
+            replace(version, figure_id=place),
+        )
+        for place in range(1, 4)
+    ]
+    collection = Collection(1, "cells", "Cells", None, "public", 1, b"", version.published_at, b"", "ada")
+    board = Board(Mock(), collection, members, is_managed=False)
+    drawn: list[str] = []
+    monkeypatch.setattr(OpenedFigure, "rows", ())
+    monkeypatch.setattr(
+        board_page, "render_svg", lambda opened, **_: drawn.append(opened.published.figure.name) or "<svg/>"
+    )
+    pages = {board_page.render_board(board, "", None) for _ in range(3)}
+    assert len(pages) == 1
+    assert drawn == ["cell-1", "cell-2", "cell-3"]
