@@ -123,7 +123,7 @@ def test_every_list_of_the_interface_begins_with_either_end(service: Service) ->
         if "after" in {each["name"] for each in operations.get("get", {}).get("parameters", ())}
     }
     by_name = {path for path in lists if path.endswith(("/figures", "/viewers", "/collections"))}
-    assert (len(lists), len(by_name)) == (14, 5)
+    assert (len(lists), len(by_name)) == (16, 5)
     for path in by_name:
         filled = path.format(name=table.name)
         assert service.admin.get(filled, params={"limit": 7}).links["first"]["url"] == f"{filled}?limit=7"
