@@ -17,6 +17,7 @@
       .split("/")
       .filter((each, at) => each || at > 1);
     if (section === "figures" && dataset) return "figure";
+    if (section === "collections") return "collection";
     return section === "datasets" && dataset ? (OF_DATASET[part] ?? part) : section;
   }
   function preload() {

@@ -7,6 +7,8 @@ import { asPage, tabs } from "./ui/shell.js";
 
 /** @typedef {import("./ui/shell.js").Page & { title: string }} Titled */
 
+const FIGURES = [{ href: "#/figures", text: "Figures" }];
+
 const OLD_PARTS = /** @type {Record<string, string>} */ ({ derived: "plan" }); // addresses of earlier versions
 
 const isMore = (/** @type {any} */ { role }) => role !== "viewer"; // viewers see figures, and nothing else
@@ -184,10 +186,9 @@ async function figurePage(me, [dataset, figure = "", part, number, ...more], rel
   const version = part === undefined ? null : Number(number);
   if (figure === "" || more.length > 0 || (version !== null && !(part === "versions" && /^[1-9]\d{0,8}$/.test(number))))
     return missing(me);
-  const crumbs = [{ href: "#/figures", text: "Figures" }];
   const { figure: show } = await import("./pages/figure.js");
   const page = await show(me, { dataset, figure }, version, reload);
-  return page === null ? { title: NOT_FOUND, crumbs, content: noFigure() } : { crumbs, ...page };
+  return { crumbs: FIGURES, ...(page ?? { title: NOT_FOUND, content: noFigure() }) };
 }
 
 /**
@@ -204,6 +205,10 @@ export async function pageOf(me, hash, reload) {
     rest = rest.map(decodeURIComponent);
     if (section === "datasets" && rest[0] && isMore(me)) return await datasetPage(me, rest[0], rest.slice(1));
     if (section === "figures" && rest[0]) return await figurePage(me, rest, reload);
+    if (section === "collections" && rest[0] && rest.length === 1) {
+      const { collection } = await import("./pages/collection.js");
+      return { crumbs: FIGURES, ...(await collection(me, rest[0], reload)) };
+    }
   } catch (error) {
     if (error instanceof URIError || /** @type {any} */ (error).status === 404) return missing(me);
     throw error;

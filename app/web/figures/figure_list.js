@@ -15,7 +15,8 @@ const SETTLE_MS = 250;
 export const audienceBadge = (/** @type {string} */ audience) =>
   audience === "public" ? badge("public", "warn") : badge("for viewers");
 
-const card = (/** @type {any} */ figure) =>
+/** Return the card of a figure; `audience` is shown if it is known. */
+export const figureCard = (/** @type {any} */ figure) =>
   h(
     "li",
     { class: "card" },
@@ -23,7 +24,7 @@ const card = (/** @type {any} */ figure) =>
       "h2",
       {},
       h("a", { class: "card-link", href: screenAddress(figure) }, figure.title),
-      audienceBadge(figure.audience),
+      figure.audience && audienceBadge(figure.audience),
     ),
     picture(figure),
     h(
@@ -51,7 +52,7 @@ export async function figureList(from, none) {
   let turn = 0;
 
   function add(/** @type {any} */ { figures, next }, /** @type {string} */ sought) {
-    list.append(...figures.map(card));
+    list.append(...figures.map(figureCard));
     const more = h("button", { type: "button", class: "quiet small", click: () => load(sought, next) }, "Show more");
     fill(foot, next !== null && more);
     foot.hidden = next === null;

@@ -4,8 +4,9 @@ import { call } from "../api.js";
 import { checkText } from "../forms/amounts.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
 import { debounce } from "../ui/debounce.js";
-import { field, fill, h, notice, select, setError, toast } from "../ui/dom.js";
+import { field, fill, h, notice, setError, toast } from "../ui/dom.js";
 import { figurePath, screenAddress } from "./addresses.js";
+import { audienceFields } from "./audience_fields.js";
 import { findFigure } from "./find_figure.js";
 import { isFigureName, MAX_NOTE, MAX_TITLE, proposeName } from "./names.js";
 import { takeAway } from "./take_away.js";
@@ -19,8 +20,8 @@ import { takeAway } from "./take_away.js";
  */
 
 const SETTLE_MS = 250;
+const VIEWERS = "those who see the dataset, and its viewers";
 const FREE = "Publishing costs nothing: the answer was paid for when it was released.";
-const EVERYBODY = "Yes: everybody who reaches this service may read it";
 
 /** Return the members of a request for a source: a figure tells the statistic that a release answered in its list. */
 const requested = (/** @type {any} */ source) =>
@@ -36,50 +37,6 @@ function effect(/** @type {Current | null} */ before, /** @type {string} */ audi
     ? `${FREE} No figure has this name now. A later publication under the same name is its next version.`
     : `${FREE} “${before.title}” has this name: this becomes its version ${before.version + 1}, at the same address, and ` +
         `everybody who reads it sees it from then on. Earlier versions stay readable by their number.${narrowed}`;
-}
-
-/** Return the choice of who may see it, with the confirmation that everybody may. */
-function audienceFields(
-  /** @type {Publisher} */ { rules },
-  /** @type {string} */ chosen,
-  /** @type {() => void} */ change,
-) {
-  const who = select(
-    [
-      ["viewers", "those who see the dataset, and its viewers"],
-      ["public", "everybody, without a key"],
-    ],
-    rules ? chosen : "viewers",
-    {
-      change: () => {
-        show();
-        change();
-      },
-    },
-  );
-  const confirm = h("input", { type: "checkbox" });
-  const confirming = field(EVERYBODY, confirm);
-  const show = () => {
-    confirming.hidden = who.value !== "public";
-  };
-  show();
-  const check = () => {
-    const isMissing = who.value === "public" && !confirm.checked;
-    setError(confirm, isMissing ? "Confirm that everybody may read it." : null);
-    return !isMissing;
-  };
-  return {
-    who,
-    confirm,
-    check,
-    content: rules
-      ? [field("Who may see it", who), confirming]
-      : h(
-          "p",
-          { class: "muted" },
-          "Those who see the dataset and its viewers may see it. Its owner can make it public.",
-        ),
-  };
 }
 
 /**
@@ -116,7 +73,7 @@ export async function publishAnswer({ dataset, source, title: proposed, publishe
     value: current?.title ?? proposed,
   });
   const note = h("textarea", { class: "prose", rows: 3, maxlength: MAX_NOTE, value: current?.note ?? "" });
-  const audience = audienceFields(publisher, current?.audience ?? "viewers", show);
+  const audience = audienceFields(VIEWERS, publisher.rules, current?.audience ?? "viewers", show);
   show();
   if (current === null) look();
 

@@ -1,4 +1,4 @@
-// The viewers of a dataset: who may see its figures, and nothing else of it.
+// The viewers of a dataset or of a collection: who may see its figures, and nothing else.
 
 import { call, listed, path } from "../api.js";
 import { checkText } from "../forms/amounts.js";
@@ -8,12 +8,16 @@ import { alertOf, card, combobox, fill, h, help, longList, setError, toast } fro
 import { person, time } from "../ui/format.js";
 import { newKey } from "../ui/new_key.js";
 
-const at = (/** @type {string} */ dataset, /** @type {string} */ principal) =>
-  path("datasets", dataset, "viewers", principal);
+/**
+ * @typedef {{ at: string, grantees: string, told: string }} Of the path whose figures are seen, that of the list of
+ * those who may be chosen, and what a viewer will see
+ */
+
+const pathOf = (/** @type {Of} */ { at }, /** @type {string} */ principal) => `${at}/viewers${path(principal)}`;
 
 /** Let a principal see the figures; return whether it may now. */
-async function grant(/** @type {string} */ dataset) {
-  const { items } = await listed(`${path("datasets", dataset)}/grantees?to=view`, "grantees");
+async function grant(/** @type {Of} */ of) {
+  const { items } = await listed(of.grantees, "grantees");
   const options = items.map(({ name, display_name: shown, role }) => ({
     value: name,
     text: person(name, shown),
@@ -29,25 +33,18 @@ async function grant(/** @type {string} */ dataset) {
     {
       question: "Add a viewer",
       action: "Let it see the figures",
-      content: [
-        who.element,
-        h(
-          "p",
-          { class: "muted" },
-          "It sees all figures of this dataset, those that are published later too, and nothing else of it: no plan, no budget, no ledger. It cannot spend.",
-        ),
-      ],
+      content: [who.element, h("p", { class: "muted" }, of.told)],
       fields: { principal: who.input },
       check: () => checkText(who.input, "Choose who may see the figures.") && isKnown(),
     },
-    () => call("PUT", at(dataset, who.value)),
+    () => call("PUT", pathOf(of, who.value)),
   );
   if (done === undefined) return false;
   toast(`${who.value} may see the figures.`);
   return true;
 }
 
-async function revoke(/** @type {string} */ dataset, /** @type {string} */ name) {
+async function revoke(/** @type {Of} */ of, /** @type {string} */ name) {
   const done = await confirmThenSend(
     {
       question: `Revoke what ${name} may see?`,
@@ -56,23 +53,30 @@ async function revoke(/** @type {string} */ dataset, /** @type {string} */ name)
       content: h(
         "ul",
         {},
-        h("li", {}, "It no longer sees the figures of this dataset, except public ones."),
+        h("li", {}, "It no longer sees these figures, unless they are public or it may see them otherwise."),
         h("li", {}, "You can add it again later."),
       ),
     },
-    () => call("DELETE", at(dataset, name)),
+    () => call("DELETE", pathOf(of, name)),
   );
   if (done !== undefined) toast(`${name} no longer sees the figures.`);
   return done !== undefined;
 }
 
+/** Return the viewers of a dataset's figures. @returns {Of} */
+export const viewersOfDataset = (/** @type {string} */ dataset) => ({
+  at: path("datasets", dataset),
+  grantees: `${path("datasets", dataset)}/grantees?to=view`,
+  told: "It sees all figures of this dataset, those that are published later too, and nothing else of it: no plan, no budget, no ledger. It cannot spend.",
+});
+
 /**
- * Return the card of a dataset's viewers: its owner adds and revokes them, and an admin also creates them.
- * @param {string} dataset
+ * Return the card of viewers: those who rule add and revoke them, and an admin also creates them.
+ * @param {Of} of
  * @param {{ role: string }} me
  * @param {boolean} rules whether the user may change them
  */
-export async function viewersCard(dataset, me, rules) {
+export async function viewersCard(of, me, rules) {
   const [place, told] = [h("div"), h("div", { role: "status" })];
   const doing = (/** @type {() => Promise<any>} */ act) => async () => {
     try {
@@ -85,7 +89,7 @@ export async function viewersCard(dataset, me, rules) {
     const issued = await createPrincipal("viewer");
     if (issued === undefined) return false;
     fill(told, newKey(issued));
-    await call("PUT", at(dataset, issued.name));
+    await call("PUT", pathOf(of, issued.name));
     return true;
   };
   const row = (/** @type {any} */ { name, display_name: shown, granted_at: since }) =>
@@ -100,17 +104,17 @@ export async function viewersCard(dataset, me, rules) {
             type: "button",
             class: "quiet small",
             "aria-label": `Revoke what ${name} may see`,
-            click: doing(() => revoke(dataset, name)),
+            click: doing(() => revoke(of, name)),
           },
           "Revoke",
         ),
     );
   async function load() {
-    const { items } = await listed(`${path("datasets", dataset)}/viewers`, "viewers");
+    const { items } = await listed(`${of.at}/viewers`, "viewers");
     fill(
       place,
       items.length === 0
-        ? h("p", { class: "muted" }, "Nobody but those who see the dataset sees its figures, unless they are public.")
+        ? h("p", { class: "muted" }, "Nobody has been added.")
         : longList({
             items,
             noun: "viewer",
@@ -132,7 +136,7 @@ export async function viewersCard(dataset, me, rules) {
         me.role === "admin" && button("New viewer", doing(create), "quiet small"),
         button(
           "Add a viewer",
-          doing(() => grant(dataset)),
+          doing(() => grant(of)),
           "small",
         ),
       ),

@@ -3,7 +3,7 @@
 import { path } from "../api.js";
 import { figureList } from "../figures/figure_list.js";
 import { publisherOf } from "../figures/publisher.js";
-import { viewersCard } from "../figures/viewers.js";
+import { viewersCard, viewersOfDataset } from "../figures/viewers.js";
 import { empty, h } from "../ui/dom.js";
 
 export async function datasetFigures(/** @type {string} */ name, /** @type {any} */ me, /** @type {any} */ budget) {
@@ -16,7 +16,7 @@ export async function datasetFigures(/** @type {string} */ name, /** @type {any}
   );
   const [figures, viewers] = await Promise.all([
     figureList(`${at}/figures`, none),
-    budget.allowances === undefined ? null : viewersCard(name, me, rules),
+    budget.allowances === undefined ? null : viewersCard(viewersOfDataset(name), me, rules),
   ]);
   return { lead: "Answers that are published under a name. Reading them costs nothing.", content: [figures, viewers] };
 }

@@ -1,5 +1,6 @@
 // The page of the figures that the user may see.
 
+import { collectionsCard } from "../figures/collection_list.js";
 import { figureList } from "../figures/figure_list.js";
 import { empty } from "../ui/dom.js";
 
@@ -11,5 +12,6 @@ export async function figures(/** @type {any} */ me) {
           "No figures yet",
           "A figure is a published answer under a name, which others read at no cost. Each release and each derived answer can be published.",
         );
-  return { lead: "Published answers. Reading them costs nothing.", content: await figureList("/figures", none) };
+  const [collections, figures] = await Promise.all([collectionsCard(me), figureList("/figures", none)]);
+  return { lead: "Published answers. Reading them costs nothing.", content: [collections, figures] };
 }
