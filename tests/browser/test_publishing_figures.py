@@ -265,3 +265,62 @@ def test_many_figures_are_found_and_continued_by_the_service(opened: Opened, pen
     expect(cards).to_have_count(1)
     page.get_by_label("Search figures by name or title").fill("nothing")
     expect(page.get_by_text("No figure has “nothing” in its name or title.")).to_be_visible()
+
+
+def test_an_owner_composes_a_collection_that_its_viewer_sees(
+    opened: Opened, penguins: Penguins, service: Service
+) -> None:
+    for figure, title in (("mass", "Body mass"), ("bill", "Bill length")):
+        publish(penguins, figure, title=title)
+    name, viewer = service.principal("viewer")
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.owner_key, "#/figures")
+    page.get_by_role("button", name="New collection").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Make the collection").click()
+    expect(dialog.get_by_text("Choose at least one figure.")).to_be_visible()
+    dialog.get_by_label("Title").fill(f"Penguins <b> {penguins.name}")
+    expect(dialog.get_by_label("Name", exact=True)).to_have_value(f"penguins-b-{penguins.name}")
+    for figure in ("mass", "bill"):
+        dialog.get_by_role("combobox", name="Add a figure").fill(f"{penguins.name}/{figure}")
+        dialog.get_by_role("option").first.click()
+    dialog.get_by_role("button", name="Move Bill length up").click()
+    dashboard.assert_accessible()
+    dialog.get_by_role("button", name="Make the collection").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Penguins <b> {penguins.name}")
+    expect(page.locator(".cards h2")).to_have_text(["Bill length", "Body mass"])
+    dashboard.settled()
+    dashboard.assert_accessible()
+    page.get_by_role("button", name="Add a viewer").click()
+    dialog.get_by_role("combobox", name="Principal").fill(name)
+    dialog.get_by_role("option", name=name).click()
+    dialog.get_by_role("button", name="Let it see the figures").click()
+    expect(page.get_by_role("button", name=f"Revoke what {name} may see")).to_be_visible()
+
+    wall = opened()
+    seen = wall.sign_in(key_of(viewer))
+    seen.get_by_role("link", name=f"Penguins <b> {penguins.name}").click()
+    expect(seen.locator(".cards h2")).to_have_text(["Bill length", "Body mass"])
+    expect(seen.get_by_role("button", name="Change")).to_have_count(0)
+    page.get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Figures")
+    assert viewer.get("/v1/collections").json()["collections"] == []
+
+
+def test_the_reports_of_a_dataset_are_shown(opened: Opened, penguins: Penguins) -> None:
+    report = {
+        "batch": {"items": [{"statistic": MEAN, "epsilon": "0.5"}]},
+        "figures": [{"figure": "mass", "title": "Body mass"}],
+        "epsilon_per_run": "0.5",
+        "epsilon_total": "2",
+    }
+    defined = penguins.table.analyst.put(f"{penguins.table.path}/reports/monthly", json=report)
+    assert defined.status_code == 201, defined.text
+    dashboard = opened()
+    page = dashboard.sign_in(penguins.owner_key, f"#/datasets/{penguins.name}/figures")
+    page.get_by_text("ε 0 spent; 2 left for further runs").click()
+    plan = penguins.table.owner.post(f"{penguins.table.path}/reports/monthly/plan").json()
+    expect(page.get_by_text(plan["summary"])).to_be_visible()
+    expect(page.get_by_text("It has not run yet")).to_be_visible()
+    dashboard.assert_accessible()

@@ -3,6 +3,7 @@
 import { path } from "../api.js";
 import { figureList } from "../figures/figure_list.js";
 import { publisherOf } from "../figures/publisher.js";
+import { reportsCard } from "../figures/reports.js";
 import { viewersCard, viewersOfDataset } from "../figures/viewers.js";
 import { empty, h } from "../ui/dom.js";
 
@@ -14,9 +15,13 @@ export async function datasetFigures(/** @type {string} */ name, /** @type {any}
     "Publish a release or a derived answer under a name, and others read it at no cost.",
     h("a", { href: `#${at}/releases` }, "Releases"),
   );
-  const [figures, viewers] = await Promise.all([
+  const [figures, reports, viewers] = await Promise.all([
     figureList(`${at}/figures`, none),
+    reportsCard(name, me),
     budget.allowances === undefined ? null : viewersCard(viewersOfDataset(name), me, rules),
   ]);
-  return { lead: "Answers that are published under a name. Reading them costs nothing.", content: [figures, viewers] };
+  return {
+    lead: "Answers that are published under a name. Reading them costs nothing.",
+    content: [figures, reports, viewers],
+  };
 }
