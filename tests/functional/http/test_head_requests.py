@@ -67,9 +67,14 @@ def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str)
     request = table.analyst.post(f"{table.path}/budget-requests", json=asked_for).json()["id"]
     name = table.analyst_name if path.startswith("/v1/principals") else table.name
     ids = {"principal": table.analyst_name, "number": 1, "release_id": release, "request_id": request}
-    ids |= {"figure": "mass", "version": 1}
+    ids |= {"figure": "mass", "version": 1, "report": "monthly"}
     if "figures" in path:
         table.owner.put(f"{table.path}/figures/mass", json={"title": "Mass", "release": release})
+    if "reports" in path:
+        items = [{"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5"}]
+        report = {"batch": {"items": items}, "figures": [{"figure": "mass", "title": "Mass", "items": [0]}]}
+        report |= {"epsilon_per_run": "0.5", "epsilon_total": "0.5"}
+        assert table.analyst.put(f"{table.path}/reports/monthly", json=report).is_success
     if "collections" in path:
         table.owner.put(f"{table.path}/figures/mass", json={"title": "Mass", "release": release})
         board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
@@ -90,7 +95,7 @@ def test_a_route_of_the_interface(table: Table, client: httpx.Client, path: str)
     if DOCUMENT["paths"][path]["get"]["security"] == [{"key": []}]:
         assert assert_same_but_the_body(client, filled) == 401
     if "{" in path:
-        nothing = dict.fromkeys(("principal", "name", "number", "figure", "version"), "none-such")
+        nothing = dict.fromkeys(("principal", "name", "number", "figure", "version", "report"), "none-such")
         of_nobody = path.format(**dict.fromkeys(ids, "01890000-0000-7000-8000-000000000000") | nothing)
         assert assert_same_but_the_body(client, of_nobody, table.service.admin_key) == 404
 

@@ -117,18 +117,22 @@ def test_every_list_of_the_interface_begins_with_either_end(service: Service) ->
     assert table.owner.put(f"{table.path}/figures/mass", json=figure).status_code == 201
     board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
     assert table.owner.put(f"/v1/collections/{table.name}", json=board).status_code == 201
+    items = [{"statistic": MEAN, "epsilon": "0.5"}]
+    report = {"batch": {"items": items}, "figures": [{"figure": "mass", "title": "Mass", "items": [0]}]}
+    report |= {"epsilon_per_run": "0.5", "epsilon_total": "0.5"}
+    assert table.analyst.put(f"{table.path}/reports/monthly", json=report).status_code == 201
     lists = {
         path
         for path, operations in service.contract.document["paths"].items()
         if "after" in {each["name"] for each in operations.get("get", {}).get("parameters", ())}
     }
-    by_name = {path for path in lists if path.endswith(("/figures", "/viewers", "/collections"))}
-    assert (len(lists), len(by_name)) == (16, 5)
+    by_name = {path for path in lists if path.endswith(("/figures", "/viewers", "/collections", "/reports"))}
+    assert (len(lists), len(by_name)) == (16, 6)
     for path in by_name:
         filled = path.format(name=table.name)
         assert service.admin.get(filled, params={"limit": 7}).links["first"]["url"] == f"{filled}?limit=7"
     for path in lists - by_name:
-        filled = path.format(name=table.name, figure="mass")
+        filled = path.format(name=table.name, figure="mass", report="monthly")
         beyond = service.admin.get(filled, params={"after": 10**17})
         assert beyond.json().get("next") is None, path
         assert service.admin.get(filled).links["first"]["url"] == filled
