@@ -31,6 +31,7 @@ _GUARDED: Final = ("/v1/", "/figures/", "/collections/")
 _OF_FIGURES: Final = re.compile(
     r"/(figures|collections)/.*|/v1/(figures(\.atom|/reader)?|datasets/[^/]+/figures(/.*)?|collections(/[^/]+)?)"
 ).fullmatch
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})  # office programs send OPTIONS before they read
 _BASIC: Final = b'Basic realm="figures", charset="UTF-8"'
 _ONLY_FIGURES: Final = "Viewers see figures and collections of them, and nothing else: list them with GET /v1/figures."
 _OF_SIGN_ON: Final = re.compile(r"/v1/sign-on|/sign-on/.*").fullmatch
@@ -162,7 +163,7 @@ class AuthenticationGate:
         if scope["type"] != "http" or not scope["path"].startswith(_GUARDED):
             await self._app(scope, receive, send)
             return
-        reads_figures = scope["method"] in {"GET", "HEAD"} and _OF_FIGURES(scope["path"]) is not None
+        reads_figures = scope["method"] in _READING and _OF_FIGURES(scope["path"]) is not None
         if reads_figures:
             send = _offer_basic(scope, send)
         try:

@@ -189,6 +189,16 @@ def test_a_key_is_taken_as_a_password_for_figures_alone(service: Service, table:
     assert_refused(service.stranger.delete(f"{table.path}/figures/mass", headers=owner), 401, "unauthenticated")
 
 
+def test_office_programs_may_ask_for_options_first(table: Table, viewer: httpx.Client) -> None:
+    """LibreOffice gives up at another answer, and never asks for the key."""
+    for client in (viewer, table.service.stranger):
+        answer = client.options(f"{table.path}/figures/mass.csv")
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "DELETE, GET, HEAD, PUT")
+    asked = httpx.head(f"{table.service.url}{table.path}/figures/mass.csv")
+    assert 'Basic realm="figures"' in asked.headers["WWW-Authenticate"]
+    assert table.service.stranger.options(table.path).status_code == 401
+
+
 def test_figures_are_found_by_name_and_title(table: Table) -> None:
     for name, title in (("a_1", "Ages"), ("a-1", "100 % of them"), ("b", "AGES again")):
         publish(table, name, title=title, release=release_of(table))
