@@ -57,7 +57,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Places]:
 
 
 def assert_one_service(settings: Settings) -> None:
-    """There is one admin, whose key is in the file, one secret, a valid ledger, and nothing else."""
+    """There is one admin, whose key is in the file, one secret, a valid ledger, a lock, and nothing else."""
     database = Database(settings.database_url)
     with database.read() as session:
         key = (settings.data_dir / principals.ADMIN_KEY_FILE).read_text().strip()
@@ -66,7 +66,8 @@ def assert_one_service(settings: Settings) -> None:
         assert full_verification.verify_ledgers(session, ledger_secrets.load_keyring(settings), None, None).valid
     database.close()
     files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}
-    assert files == {"admin-key": 0o600, "secret": 0o600}
+    lock = {"reports.lock": 0o600}  # of a service that lived long enough
+    assert lock | files == {"admin-key": 0o600, "secret": 0o600} | lock
 
 
 def start(places: Places, times: int) -> None:

@@ -62,8 +62,10 @@ def test_a_hundred_releases_through_a_lossy_network_cost_a_hundred_debits(
     assert {entry.epsilon for entry in debits} == {Decimal("0.1")}
 
 
-def numbers_of(rows: list[dict[str, Any]]) -> list[tuple[float, ...]]:
-    return [tuple(float(row[name]) for name in ("value", "conf_low", "conf_high")) for row in rows]
+def numbers_of(rows: list[dict[str, Any]]) -> list[tuple[float | None, ...]]:
+    """Values and the ends of their intervals; an end that is not known is NA in R."""
+    ends = ("value", "conf_low", "conf_high")
+    return [tuple(None if row[name] in {None, "NA"} else float(row[name]) for name in ends) for row in rows]
 
 
 def test_figures_are_those_that_the_python_client_reads(installed: R, with_service: dict[str, str]) -> None:
