@@ -34,8 +34,9 @@ class Uploads:
             yield service
 
     def files(self) -> list[Path]:
-        """All but what a living process has for itself."""
-        return [path for path in (self.folder / "data").rglob("*") if ".partial" not in str(path)]
+        """All but what a living process has for itself, and the lock of reports, which stays."""
+        files = (self.folder / "data").rglob("*")
+        return [path for path in files if ".partial" not in str(path) and path.name != "reports.lock"]
 
     def upload_and_kill(self, service: Service, content: bytes, when: Callable[[], None]) -> bool:
         """Whether the upload was acknowledged before its service was killed."""
