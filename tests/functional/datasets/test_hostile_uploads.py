@@ -232,7 +232,9 @@ def test_of_many_uploads_of_one_name_one_stays(service: Service) -> None:
     before = len(list(service.data.glob("*.parquet")))
 
     def upload(_: int) -> int:
-        return service.upload(owner, metadata, b"x\n" + b"1\n" * 20_000).status_code
+        while (status := service.upload(owner, metadata, b"x\n" + b"1\n" * 20_000).status_code) == 503:
+            pass  # a slow machine had no place for it in time
+        return status
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(upload, range(8))) == [201] + [409] * 7
