@@ -1,4 +1,4 @@
-"""The two queries of a list that is read page by page: oldest first, and newest first."""
+"""The two queries of a list that is read page by page, oldest first and newest first, and the pattern of a search."""
 
 from typing import Any, Final, NamedTuple
 
@@ -32,3 +32,9 @@ def page_queries(query: Select[*tuple[Any, ...]], column: ColumnElement[Any]) ->
         query.where(column > after).order_by(column).limit(most),
         query.where(column < after).order_by(column.desc()).limit(most),
     )
+
+
+def containing(text: str) -> str:
+    """Return the pattern of LIKE, escaped by backslashes, for lower-case texts that contain a text."""
+    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

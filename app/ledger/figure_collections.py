@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, Select, bindparam, delete, func, insert, or_, select, update
 
+from app.db.page_queries import containing
 from app.db.session import Session, WriteSession
 from app.db.tables import collection_figures, collection_viewers, collections, figures, principals
 from app.errors import SealBrokenError
@@ -164,8 +165,7 @@ def page_of_collections(  # noqa: PLR0913, PLR0917 - who asks, and for what
     """
     of_principal = reader.principal_id is not None and not reader.sees_all
     query = _page_query(of_principal=of_principal, sees_all=reader.sees_all)
-    escaped = search.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    within: dict[str, object] = {"pattern": f"%{escaped}%", "most": limit}
+    within: dict[str, object] = {"pattern": containing(search), "most": limit}
     if of_principal:
         within["reader"] = reader.principal_id
     listed: list[Collection] = []

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import BindParameter, ColumnElement, Subquery, bindparam, func, or_, select, tuple_, union
 
 from app.db.compiled_statements import Query
+from app.db.page_queries import containing
 from app.db.repositories.datasets import visible_to
 from app.db.session import Session
 from app.db.tables import collection_figures, collection_viewers, datasets, figure_versions, figures, viewers
@@ -166,12 +167,11 @@ def page_of_figures(  # noqa: PLR0913 - who asks, and for what
     query = _list_by_name(in_dataset=dataset is not None, **_kind(reader))
     if dataset is not None:
         after = dataset, after[1] if after[0] == dataset else ""
-    escaped = search.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     window = MAX_SEARCHED if search else limit + 1
     listed: list[ListedFigure] = []
     while True:
         within = _values(reader) | {"after_dataset": after[0], "after_figure": after[1], "window": window}
-        rows = session.rows(query.page, **within, pattern=f"%{escaped}%", most=limit + 1)
+        rows = session.rows(query.page, **within, pattern=containing(search), most=limit + 1)
         listed += _open(keyring, reader, rows)
         if len(listed) > limit:
             return FigurePage(listed[:limit], _place_of(listed[limit - 1]))
