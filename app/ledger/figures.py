@@ -129,7 +129,8 @@ _ROWS = select(figure_versions.c.rows).where(
 _ALL_VERSIONS = _PUBLISHED.where(_OF_DATASET).order_by(figures.c.id, figure_versions.c.version)
 _COUNT = select(func.count().label("found")).select_from(figures).where(_OF_DATASET)
 _ALL_FIGURES = select(figures).where(_OF_DATASET)
-_STRAYS = {
+
+STRAYS = {
     "figure": select(figures.c.name).where(figures.c.dataset_id.not_in(select(datasets.c.id))).limit(1),
     "version of a figure": select(figure_versions.c.title)
     .where(figure_versions.c.figure_id.not_in(select(figures.c.id)))
@@ -140,6 +141,8 @@ _STRAYS = {
     )
     .limit(1),
 }
+"""Find rows that belong to nothing, which no dataset's ledger shows, by what they are."""
+
 _INSERT = insert(figures).returning(figures.c.id)
 _SET = (
     update(figures)
@@ -336,10 +339,3 @@ def open_rows(content: bytes, rows_hash: bytes) -> bytes:
     if hashlib.sha256(plain).digest() != rows_hash:
         raise DamagedAnswerError
     return plain
-
-
-def find_strays(session: Session) -> Iterator[str]:
-    """Yield a problem for each kind of row about figures that belongs to nothing, which no dataset's ledger shows."""
-    for what, query in _STRAYS.items():
-        if session.row(query) is not None:
-            yield f"a {what} belongs to nothing: it was changed, or what it belonged to"

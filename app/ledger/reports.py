@@ -75,13 +75,14 @@ _SET = (
     .where(reports.c.id == bindparam("report_id"))
     .values({name: bindparam(f"new_{name}") for name in _COLUMNS[1:]})
 )
-_STRAYS = (
-    select(reports.c.name)
+
+STRAYS = {
+    "report": select(reports.c.name)
     .where(
         or_(reports.c.dataset_id.not_in(select(datasets.c.id)), reports.c.principal_id.not_in(select(principals.c.id)))
     )
     .limit(1),
-    select(report_runs.c.state)
+    "run of a report": select(report_runs.c.state)
     .where(
         or_(
             report_runs.c.dataset_id.not_in(select(datasets.c.id)),
@@ -89,7 +90,8 @@ _STRAYS = (
         )
     )
     .limit(1),
-)
+}
+"""Find rows that belong to nothing, which no dataset's ledger shows, by what they are."""
 
 
 def is_sealed(keyring: Keyring, report: Report) -> bool:
@@ -186,10 +188,3 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
         report = Report(*row)
         if not is_sealed(keyring, report):
             yield f"the report {report.name} was changed after it was sealed"
-
-
-def find_strays(session: Session) -> Iterator[str]:
-    """Yield a problem if a report or a run belongs to nothing, which no dataset's ledger shows."""
-    for what, query in zip(("report", "run of a report"), _STRAYS, strict=True):
-        if session.row(query) is not None:
-            yield f"a {what} belongs to nothing: it was changed, or what it belonged to"

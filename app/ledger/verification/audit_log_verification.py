@@ -83,8 +83,7 @@ class _Verifier:
             differing = chain(
                 self._wrong_principals(),
                 self._requests.find_differing(self._session),
-                figures.find_strays(self._session),
-                reports.find_strays(self._session),
+                self._find_strays(),
                 self._collections.find_differing(self._session, self._keyring),
             )
             self._problems += [Problem(None, wrong) for wrong in islice(differing, MAX_PROBLEMS)]
@@ -107,6 +106,11 @@ class _Verifier:
         if seal.hash(canonical_bytes(*row[:-1])) != row.hash:
             return "was changed after it was sealed: its hash differs"
         return None
+
+    def _find_strays(self) -> Iterator[str]:
+        for what, query in (figures.STRAYS | reports.STRAYS).items():
+            if self._session.row(query) is not None:
+                yield f"a {what} belongs to nothing: it was changed, or what it belonged to"
 
     def _wrong_principals(self) -> Iterator[str]:
         stored = {row.name: row for row in self._session.rows(_STORED)}
