@@ -16,6 +16,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.names import require_release_id
 from app.services.rendering.documents import Document
+from app.services.reports.wakening import QUEUED
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def answer_request(services: Services, entered: Access, request_id: str, answer:
             told = {"epsilon": epsilon_text(granted_nano), "epsilon_limit": epsilon_text(limit_nano)}
             _record(services, transaction, entered, answered, "grant", **told, answer=answer.text)
         transaction.commit()
+    if granted_nano is not None:
+        QUEUED.set()
     return _request_document(entered, answered)
 
 

@@ -257,6 +257,7 @@ def revalidate_dataset(services: Services, entered: Access) -> Document:
         transaction.commit()
     if stale:
         raise DatasetStaleError
+    QUEUED.set()
     with services.database.read() as session:
         seen = datasets.find_dataset(session, entered.dataset.name) or entered.dataset
         return _dataset_documents(session, [seen], entered.principal)[0]
