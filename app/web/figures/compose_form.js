@@ -1,11 +1,11 @@
 // The form that makes a collection of figures, or changes one: which figures, in which order, and for whom.
 
 import { call, listed, path } from "../api.js";
-import { checkText } from "../forms/amounts.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
-import { combobox, field, fill, h, setError, toast } from "../ui/dom.js";
+import { combobox, fill, h, setError, toast } from "../ui/dom.js";
 import { audienceFields } from "./audience_fields.js";
-import { isFigureName, MAX_NOTE, MAX_TITLE, proposeName } from "./names.js";
+import { proposeName } from "./names.js";
+import { textFields } from "./text_fields.js";
 
 /** @typedef {import("./addresses.js").Named & { title: string | null }} Member */
 
@@ -81,37 +81,23 @@ export async function composeCollection(current = null) {
     items,
     (current?.figures ?? []).filter((/** @type {any} */ { figure }) => figure !== null),
   );
-  const title = h("input", { type: "text", autocomplete: "off", maxlength: MAX_TITLE, value: current?.title ?? "" });
-  const name = h("input", {
-    type: "text",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    maxlength: 63,
-    value: current?.name ?? "",
-  });
   let isNamed = current !== null;
-  name.addEventListener("input", () => {
+  const texts = textFields({ name: current?.name ?? "", title: current?.title ?? "", note: current?.note }, () => {
     isNamed = true;
   });
+  const { name, title, note } = texts;
   title.addEventListener("input", () => {
     if (!isNamed) name.value = title.value.trim() === "" ? "" : proposeName(title.value);
   });
-  const note = h("textarea", { class: "prose", rows: 3, maxlength: MAX_NOTE, value: current?.note ?? "" });
   const audience = audienceFields("its viewers", true, current?.audience ?? "viewers");
-  const checkName = () => {
-    const isRight = isFigureName(name.value.trim());
-    setError(name, isRight ? null : "Use small letters, digits, - and _; begin with a letter or a digit.");
-    return isRight;
-  };
   const made = await confirmThenSend(
     {
       question: current === null ? "New collection" : `Change ${current.name}`,
       action: current === null ? "Make the collection" : "Save the collection",
       content: [
-        field("Title", title),
-        current === null && field("Name", name, "It is part of the address, and stays."),
-        field("Note (optional)", note, "What readers should know. It is shown as plain text."),
+        texts.titleField(),
+        current === null && texts.nameField(),
+        texts.noteField(),
         chosen.content,
         audience.content,
         h(
@@ -121,12 +107,11 @@ export async function composeCollection(current = null) {
         ),
       ],
       fields: { title, name, note, figures: chosen.input, confirm_public: audience.confirm },
-      check: () => [checkText(title, "Write a title."), checkName(), chosen.check(), audience.check()].every(Boolean),
+      check: () => [texts.check(), chosen.check(), audience.check()].every(Boolean),
     },
     () =>
       call("PUT", path("collections", name.value.trim()), {
-        title: title.value.trim(),
-        note: note.value.trim() || null,
+        ...texts.requested(),
         figures: chosen.members.map(({ dataset, figure }) => ({ dataset, figure })),
         audience: audience.who.value,
         confirm_public: audience.who.value === "public",

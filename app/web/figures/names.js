@@ -1,7 +1,7 @@
 // Names and titles of figures. A pure module.
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-const MAX_NAME = 63;
+export const MAX_NAME = 63;
 
 export const MAX_TITLE = 255;
 export const MAX_NOTE = 2000;

@@ -1,15 +1,15 @@
 // The form that publishes an answer as a figure, or as a new version of one. It says what that does before it is done.
 
 import { call } from "../api.js";
-import { checkText } from "../forms/amounts.js";
 import { confirmThenSend } from "../forms/confirm_then_send.js";
 import { debounce } from "../ui/debounce.js";
-import { field, fill, h, notice, setError, toast } from "../ui/dom.js";
+import { fill, h, notice, toast } from "../ui/dom.js";
 import { figurePath, screenAddress } from "./addresses.js";
 import { audienceFields } from "./audience_fields.js";
 import { findFigure } from "./find_figure.js";
-import { isFigureName, MAX_NOTE, MAX_TITLE, proposeName } from "./names.js";
+import { proposeName } from "./names.js";
 import { takeAway } from "./take_away.js";
+import { textFields } from "./text_fields.js";
 
 /**
  * @typedef {{ releases: string[], statistic?: any } | { derived: any }} Source the ids of releases, or the request of a
@@ -57,49 +57,26 @@ export async function publishAnswer({ dataset, source, title: proposed, publishe
     before = found;
     show();
   }, SETTLE_MS);
-  const name = h("input", {
-    type: "text",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    maxlength: 63,
-    value: current?.figure ?? proposeName(proposed),
-    input: look,
-  });
-  const title = h("input", {
-    type: "text",
-    autocomplete: "off",
-    maxlength: MAX_TITLE,
-    value: current?.title ?? proposed,
-  });
-  const note = h("textarea", { class: "prose", rows: 3, maxlength: MAX_NOTE, value: current?.note ?? "" });
+  const texts = textFields(
+    { name: current?.figure ?? proposeName(proposed), title: current?.title ?? proposed, note: current?.note },
+    look,
+  );
+  const { name } = texts;
   const audience = audienceFields(VIEWERS, publisher.rules, current?.audience ?? "viewers", show);
   show();
   if (current === null) look();
 
-  const checkName = () => {
-    const isRight = isFigureName(name.value.trim());
-    setError(name, isRight ? null : "Use small letters, digits, - and _; begin with a letter or a digit.");
-    return isRight;
-  };
   const published = await confirmThenSend(
     {
       question: current === null ? "Publish as figure" : `Change ${current.figure}`,
       action: current === null ? "Publish" : "Publish the new version",
-      content: [
-        current === null && field("Name", name, "It is part of the address, and stays."),
-        field("Title", title),
-        field("Note (optional)", note, "What readers should know. It is shown as plain text."),
-        audience.content,
-        told,
-      ],
-      fields: { figure: name, title, note, confirm_public: audience.confirm },
-      check: () => [checkName(), checkText(title, "Write a title."), audience.check()].every(Boolean),
+      content: [current === null && texts.nameField(), texts.titleField(), texts.noteField(), audience.content, told],
+      fields: { figure: name, title: texts.title, note: texts.note, confirm_public: audience.confirm },
+      check: () => [texts.check(), audience.check()].every(Boolean),
     },
     () =>
       call("PUT", figurePath({ dataset, figure: name.value.trim() }), {
-        title: title.value.trim(),
-        note: note.value.trim() || null,
+        ...texts.requested(),
         ...requested(source),
         audience: audience.who.value,
         confirm_public: audience.who.value === "public",
