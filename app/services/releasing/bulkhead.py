@@ -74,7 +74,7 @@ LONG_PLANS = Bulkhead(max_working=1, max_waiting=6)
 """To find an ε for an accuracy, or its division at guesses, can take seconds of CPU time."""
 
 PICTURES = Bulkhead(max_working=1, max_waiting=11)
-"""A figure's PNG takes up to a second of CPU time. One caller has six places: a browser has as many connections."""
+"""A figure's PNG takes 0.2 s of CPU time. One caller has six places: a browser has as many connections."""
 
 LARGE_COMPONENTS = 20_000
 """An answer with at least this many numbers is large."""
