@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import insert, update
 
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets, principals
 from app.db.repositories.principals import Principal
 from app.db.schema_migration import migrate

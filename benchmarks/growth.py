@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import func, select
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets, principals
 from app.db.tables import releases
 from app.ledger.chain.keyring import Keyring

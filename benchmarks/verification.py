@@ -18,7 +18,7 @@ import servers
 from rich.console import Console
 from rich.table import Table
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.ledger.verification import ledger_verification
 
 SIZES = [10**5, 10**6]

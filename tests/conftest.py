@@ -20,8 +20,8 @@ from psycopg import sql
 from pytest_socket import socket_allow_hosts
 from sqlalchemy import make_url
 
+from app.db.database import Database
 from app.db.dialects import sqlite_connections
-from app.db.engine import Database
 from app.db.schema_migration import migrate
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # no example fails because the machine is slow

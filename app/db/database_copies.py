@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, insert, select
 
 from app.db import tables
+from app.db.database import Database
 from app.db.dialects import sqlite_connections
-from app.db.engine import Database
 from app.db.repositories import relocation_state
 from app.db.schema_migration import migrate
 from app.db.session import ReadSession, WriteSession

@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import WriteSession
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "migrations"  # next to `app`, in a checkout and in a wheel

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Credential, KeyDigest, Principal

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.config import Settings
-from app.db.engine import Database
+from app.db.database import Database
 from app.engines.storage.tables import Tables
 from app.ledger.chain.keyring import Keyring
 

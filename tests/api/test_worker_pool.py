@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from app.api.server import worker_pool
 from app.api.server.worker_pool import WorkerPool, mark_quick
 from app.db import tables
-from app.db.engine import Database, WriteSession
+from app.db.database import Database, WriteSession
 from app.db.repositories import principals
 from app.db.schema_migration import migrate
 from app.errors import UnavailableError

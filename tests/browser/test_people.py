@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from service_world import Service, a_name
 from sqlalchemy import update
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.tables import entries
 
 pytestmark = [pytest.mark.browser]

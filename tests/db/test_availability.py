@@ -12,8 +12,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.pool import Pool
 
 from app.db.connection_limits import Limits
+from app.db.database import Database, WriteSession
 from app.db.dialects import sqlite, sqlite_connections
-from app.db.engine import Database, WriteSession
 from app.db.repositories import principals
 from app.errors import UnavailableError
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect, text
 
 from app.db import schema_migration as migrations
 from app.db.connection_limits import Limits
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.db.schema_migration import is_current, migrate, migrate_down
 from app.db.tables import metadata

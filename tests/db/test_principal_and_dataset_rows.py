@@ -1,6 +1,6 @@
 import pytest
 
-from app.db.engine import Database, Session, WriteSession
+from app.db.database import Database, Session, WriteSession
 from app.db.repositories import datasets, principals
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Identity, KeyDigest, Principal

@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from app.db import tables
 from app.db.connection_limits import REQUEST_THREADS, Limits
-from app.db.engine import Database, ReadSession, WriteSession
+from app.db.database import Database, ReadSession, WriteSession
 from app.db.repositories import principals
 from app.db.session import Session
 from app.errors import UnavailableError

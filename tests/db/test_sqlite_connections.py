@@ -12,9 +12,9 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from app.db.connection_limits import Limits
+from app.db.database import Database, Session
 from app.db.dialects import sqlite_connections
 from app.db.dialects.sqlite import Sqlite
-from app.db.engine import Database, Session
 from app.db.schema_migration import is_current, migrate
 from app.errors import UnavailableError
 

@@ -9,8 +9,8 @@ from sqlalchemy import bindparam, update
 from sqlalchemy.exc import OperationalError
 
 from app.db import tables
+from app.db.database import MAX_ATTEMPTS, Database, WriteSession
 from app.db.dialects.error_translation import translate_errors
-from app.db.engine import MAX_ATTEMPTS, Database, WriteSession
 from app.db.repositories import principals
 from app.errors import TransactionAbortedError, UnavailableError
 

@@ -9,8 +9,8 @@ from service_world import becomes
 
 from app.db import fifo_lock
 from app.db.connection_limits import Limits
+from app.db.database import Database
 from app.db.dialects.sqlite import Sqlite
-from app.db.engine import Database
 from app.db.fifo_lock import FifoLock
 
 

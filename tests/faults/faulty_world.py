@@ -24,7 +24,7 @@ from sqlalchemy.exc import OperationalError
 from app.config import Settings
 from app.db import compiled_statements
 from app.db.connection_limits import Limits
-from app.db.engine import Database
+from app.db.database import Database
 from app.main import create_app
 from app.services.operations import databases, startup
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from faulty_world import MEAN, Breakable
 
 from app.db.connection_limits import REQUEST_THREADS, Limits
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import ReadSession
 
 WORKERS, MAX_CONNECTIONS, OF_SUPERUSERS = 4, 100, 3  # the last two: what a Postgres server has by default

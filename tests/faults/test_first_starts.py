@@ -15,7 +15,7 @@ from lengths import LONGER
 from sqlalchemy import make_url
 
 from app.config import Settings
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals as rows
 from app.db.repositories.principals import KeyDigest
 from app.db.schema_migration import migrate

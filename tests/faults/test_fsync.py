@@ -10,7 +10,7 @@ import pytest
 COMMITS = 25
 PROGRAM = """
 import sys
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.db.schema_migration import migrate
 

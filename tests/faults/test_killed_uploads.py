@@ -15,7 +15,7 @@ import pytest
 from service_world import X_COLUMNS, Service, numbers_csv, serving
 from sqlalchemy import text
 
-from app.db.engine import Database
+from app.db.database import Database
 
 METADATA = {"name": "people", "epsilon_limit": 1, "columns": X_COLUMNS}
 

@@ -2,7 +2,7 @@ import ledger_world
 import pytest
 from ledger_world import World
 
-from app.db.engine import Database
+from app.db.database import Database
 
 
 @pytest.fixture

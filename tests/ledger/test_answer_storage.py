@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledger_world import World
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.errors import DamagedAnswerError
 from app.ledger.answers import idempotency, releases
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Opening, of_content, open_body, store

@@ -10,8 +10,8 @@ from ledger_world import KEYRING, SEAL, World, recorded
 from sqlalchemy import delete, insert, text, update
 
 from app.db.clock import now
+from app.db.database import Database
 from app.db.dialects.sqlite import Sqlite
-from app.db.engine import Database
 from app.db.repositories import principals
 from app.db.tables import principals as principal_table
 from app.ledger.chain import audit_log

@@ -13,8 +13,8 @@ from sqlalchemy import text, update
 from app.db import tables
 from app.db.clock import now
 from app.db.connection_limits import Limits
+from app.db.database import Database, WriteSession
 from app.db.dialects.sqlite import Sqlite
-from app.db.engine import Database, WriteSession
 from app.db.repositories import principals
 from app.errors import BudgetExhaustedError, DatasetClosedError, UnavailableError
 from app.ledger import accounts, allowances

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ledger_world import KEYRING, SEAL, World, new_dataset
 
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.errors import NotFoundError
 from app.ledger import accounts, allowances

@@ -7,7 +7,7 @@ import pytest
 from ledger_world import LIMIT_NANO, SEAL, World
 
 from app.db.clock import days_after, now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import Session
 from app.errors import BudgetExhaustedError, InvalidRequestError
 from app.ledger import accounts, allowances

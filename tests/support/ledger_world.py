@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from app.db.clock import now
-from app.db.engine import Database, WriteSession
+from app.db.database import Database, WriteSession
 from app.db.repositories import datasets, principals
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Principal

@@ -21,7 +21,7 @@ from service_processes import ServiceProcess
 from sqlalchemy import text, update
 
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 
 _names = itertools.count()
 _COUNTS = " UNION ALL ".join(

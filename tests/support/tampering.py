@@ -10,7 +10,7 @@ from sqlalchemy import Table as SqlTable
 
 from app.db import tables as schema
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets, principals
 from app.ledger import dataset_states
 from app.ledger.chain import audit_log

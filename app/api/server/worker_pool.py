@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.group_commit import GroupOutcome
 
 _PATIENCE_SECONDS: Final = 0.005

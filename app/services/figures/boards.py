@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets
 from app.db.repositories.principals import Principal
 from app.db.session import Session

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app import durable_files
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.db.repositories.principals import Credential, Identity, Principal
 from app.db.session import Session, WriteSession

@@ -14,7 +14,7 @@ from uuid import uuid4
 from app import durable_files
 from app.config import Settings
 from app.db import database_copies
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets
 from app.db.session import WriteSession
 from app.engines.prepared_sums import prepared_file

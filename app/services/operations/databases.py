@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.config import Settings
+from app.db.database import Database
 from app.db.dialects import durability
-from app.db.engine import Database
 
 
 def open_database(settings: Settings, url: str | None = None) -> Database:

@@ -4,7 +4,7 @@ from functools import partial
 
 from app.config import Settings
 from app.db import schema_migration as schema
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals
 from app.db.session import WriteSession
 from app.ledger.chain.audit_log import Actor

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.config import Settings
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import relocation_state
 from app.db.schema_migration import is_current
 from app.db.session import ReadSession

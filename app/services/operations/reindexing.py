@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.config import Settings
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.engines.errors import EngineFailure

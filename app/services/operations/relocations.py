@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError
 from app.config import Settings
 from app.db import database_copies
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import principals, relocation_state
 from app.db.repositories.relocation_state import Relocation
 from app.db.schema_migration import is_current, migrate

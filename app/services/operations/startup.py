@@ -7,8 +7,8 @@ import structlog
 
 from app import metrics
 from app.config import Settings
+from app.db.database import Database
 from app.db.dialects import durability
-from app.db.engine import Database
 from app.db.repositories import datasets, relocation_state
 from app.db.schema_migration import is_current
 from app.engines.ingest_process.job import Limits

@@ -1,7 +1,7 @@
 """Write-offs: debits for releases that a restored backup does not contain."""
 
 from app.db.clock import now
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import datasets, principals
 from app.errors import NO_PRINCIPAL, NotFoundError
 from app.ledger import accounts

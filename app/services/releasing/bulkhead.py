@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import pyarrow as pa
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.errors import OverloadedError
 
 MAX_WAITING_SECONDS = 30

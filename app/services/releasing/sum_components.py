@@ -11,7 +11,7 @@ from itertools import product
 
 from gmpy2 import mpq
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories.datasets import Dataset
 from app.db.session import Session
 from app.dp.derived.some_sums import CentredSomeSum, SomeSum

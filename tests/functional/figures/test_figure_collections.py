@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Executable, Row, delete, insert, select, u
 from sqlalchemy import Table as SqlTable
 
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import Session
 
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "nullable": False}}

@@ -13,7 +13,7 @@ import pytest
 from service_world import Service, Table, key_of, pages, serving
 from sqlalchemy import select, update
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.tables import datasets, figures, viewers
 
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "nullable": False}}

@@ -12,7 +12,7 @@ from tampering import keyring_of
 
 from app.config import Settings
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.schema_migration import migrate_down
 from app.ledger import figure_lists, figures
 from app.ledger.figure_lists import Reader, page_of_figures

@@ -14,7 +14,7 @@ import pytest
 from service_world import Service, Table, key_of, serving
 from sqlalchemy import select
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.tables import metadata, verifications
 
 COLUMNS = {

@@ -12,7 +12,7 @@ from service_world import X_COLUMNS, Service, Table, numbers_csv, serving, told
 from sqlalchemy import text
 
 from app.db import schema_migration as migrations
-from app.db.engine import Database
+from app.db.database import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 ALL = {"admin", "owner", "auditor", "analyst"}

@@ -13,7 +13,7 @@ from service_world import X_COLUMNS, Service, key_of, numbers_csv, serving
 from sqlalchemy import make_url, select, text
 
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from service_world import X_COLUMNS, Service, Table, a_name, key_of, numbers_csv
 from sqlalchemy import delete, insert, update
 
 from app.db import schema_migration as migrations
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.tables import audit, principals
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.audit_log_verification import verify_audit_log

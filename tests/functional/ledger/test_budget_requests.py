@@ -8,7 +8,7 @@ import pytest
 from service_world import X_COLUMNS, Service, Table, numbers_csv, whole_list
 from sqlalchemy import delete, insert, select, update
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.tables import budget_requests, verifications
 
 MEAN = {"kind": "mean", "column": "x"}

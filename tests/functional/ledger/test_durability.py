@@ -10,9 +10,9 @@ from command_line import run
 from psycopg import sql
 from sqlalchemy import Connection, make_url, text
 
+from app.db.database import Database
 from app.db.dialects import durability
 from app.db.dialects.durability import SynchronousCommit
-from app.db.engine import Database
 
 
 def administer(url: str, *statements: str) -> None:

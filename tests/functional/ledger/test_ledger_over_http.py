@@ -8,7 +8,7 @@ from service_world import X_COLUMNS, Service, Table, numbers_csv
 from sqlalchemy import select, update
 
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 

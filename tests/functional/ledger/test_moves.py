@@ -14,7 +14,7 @@ from service_world import X_COLUMNS, Service, Table, key_of, numbers_csv, servin
 from sqlalchemy import delete, text, update
 
 from app.db import database_copies
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories import relocation_state
 from app.db.tables import entries
 from app.errors import UnavailableError

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from app.db import tables
 from app.db.clock import days_after
-from app.db.engine import Database
+from app.db.database import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 

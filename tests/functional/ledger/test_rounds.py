@@ -14,7 +14,7 @@ from service_world import X_COLUMNS, Service, becomes, numbers_csv, serving
 from sqlalchemy import text
 
 from app.config import Settings
-from app.db.engine import Database
+from app.db.database import Database
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from service_world import Table, key_of, serving
 from sqlalchemy import Connection, func, select, text, update
 from tampering import COLUMNS, CSV, MEAN, keyring_of
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.schema_migration import migrate_down
 from app.db.tables import accounts, datasets, entries, idempotency, releases, reuse_candidates
 from app.ledger.chain.hash_chain import canonical_bytes

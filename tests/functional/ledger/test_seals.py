@@ -11,7 +11,7 @@ from service_world import Service, Table, numbers_csv, told
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy import Table as SqlTable
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.repositories.datasets import Dataset
 from app.db.tables import accounts, datasets, idempotency, principals, releases, reuse_candidates
 from app.ledger.chain.facts import hash_facts

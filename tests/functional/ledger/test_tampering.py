@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from tampering import change, fill, keyring_of, rows_of, unconstrained
 
 from app.db import tables
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import Session
 from app.db.tables import metadata
 from app.services.operations import full_verification

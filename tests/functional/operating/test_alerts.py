@@ -14,7 +14,7 @@ from provider import Provider, provider
 from service_world import X_COLUMNS, Service, numbers_csv, serving
 from sqlalchemy import text
 
-from app.db.engine import Database
+from app.db.database import Database
 
 pytestmark = pytest.mark.slow
 

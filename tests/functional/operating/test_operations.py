@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from service_world import X_COLUMNS, Service, key_of, numbers_csv, serving
 from sqlalchemy import text
 
-from app.db.engine import Database
+from app.db.database import Database
 
 MEAN = {"kind": "mean", "column": "x"}
 REALS = {"x": {"kind": "real", "bounds": [0, 100]}}

@@ -17,7 +17,7 @@ import pytest
 from service_world import X_COLUMNS, Service, becomes, free_port, key_of, numbers_csv, serving
 from sqlalchemy import make_url, text
 
-from app.db.engine import Database
+from app.db.database import Database
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from service_world import Service, Table, pages, serving
 from sqlalchemy import text
 
-from app.db.engine import Database
+from app.db.database import Database
 
 BINS = 30_000  # more than are made beside others
 HISTOGRAM = {"kind": "histogram", "column": "x", "bins": BINS}
