@@ -5,8 +5,9 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, select
 
+from app.db.repositories.credentials import BY_KEY, BY_SUBJECT, Credential, Identity, accept_credential
 from app.db.repositories.datasets import Dataset
-from app.db.repositories.principals import BY_KEY, BY_SUBJECT, COLUMNS, Credential, Identity, Principal, is_in_force
+from app.db.repositories.principals import COLUMNS, Principal
 from app.db.session import Session
 from app.db.tables import accounts, datasets, idempotency, principals
 from app.db.tables import allowances as allowance_table
@@ -86,12 +87,15 @@ def find_standing(
         row = session.row(_OF_SUBJECT, issuer=credential.issuer, subject=credential.subject, **asked)
     else:
         row = session.row(_OF_KEY, digest=credential.digest, **asked)
-    principal = None if row is None else is_in_force(Principal._make(row[: len(COLUMNS)]), credential)
+    principal = None if row is None else accept_credential(Principal._make(row[: len(COLUMNS)]), credential)
     return None if row is None or principal is None else _make_standing(session, row, principal)
 
 
 def find_standing_of(session: Session, principal_id: int, dataset_name: str, idempotency_key: str) -> Standing | None:
-    """Return the standing of a principal by its id, whether it is in force or not; None if there is no such one."""
+    """Return the standing of a principal by its id, even if it is disabled or its key has expired.
+
+    The result is None if there is no such principal.
+    """
     row = session.row(_OF_ID, caller=principal_id, called=dataset_name, idempotency_key=idempotency_key)
     return None if row is None else _make_standing(session, row, Principal._make(row[: len(COLUMNS)]))
 

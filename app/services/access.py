@@ -1,13 +1,17 @@
-"""Authentication and authorisation of callers. The errors come in the order of the interface: 401, 404, 403."""
+"""Authentication and authorisation of callers. The errors come in the order of the interface: 401, 404, 403.
+
+`app.db.repositories.credentials` rejects expired keys, and `app.api.problems` has the texts of the errors.
+"""
 
 import hashlib
 import secrets
 from dataclasses import dataclass
 
 from app.db.database import Database
-from app.db.repositories import principals
+from app.db.repositories import credentials
+from app.db.repositories.credentials import Credential, KeyDigest
 from app.db.repositories.datasets import Dataset
-from app.db.repositories.principals import Credential, KeyDigest, Principal
+from app.db.repositories.principals import Principal
 from app.db.session import ReadSession
 from app.errors import NO_DATASET, ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import caller_lookup
@@ -41,7 +45,7 @@ def authenticate(database: Database, credential: Credential) -> Principal:
 
 def principal_of(session: ReadSession, credential: Credential) -> Principal:
     """Do the same as `authenticate`, in an open session."""
-    principal = principals.find_by_credential(session, credential)
+    principal = credentials.find_by_credential(session, credential)
     if principal is None:
         raise UnauthenticatedError
     return principal
@@ -157,7 +161,7 @@ def enter_for(session: ReadSession, principal_id: int, name: str, key: str) -> A
     if found is None or found.dataset is None or found.account is None:
         raise NotFoundError(NO_DATASET)
     principal = found.principal
-    if principal.disabled_at is not None or principals.is_in_force(principal, KeyDigest(b"")) is None:
+    if principal.disabled_at is not None or credentials.has_expired_key(principal):
         raise ForbiddenError(f"{principal.name} is disabled, or its key has expired.")
     if principal.role in READERS:
         raise ForbiddenError(f"{principal.name} has the role {principal.role}: it reads, and has no allowances.")

@@ -1,9 +1,10 @@
 import pytest
 
 from app.db.database import Database, Session, WriteSession
-from app.db.repositories import datasets, principals
+from app.db.repositories import credentials, datasets, principals
+from app.db.repositories.credentials import Identity, KeyDigest
 from app.db.repositories.datasets import Dataset
-from app.db.repositories.principals import Identity, KeyDigest, Principal
+from app.db.repositories.principals import Principal
 from app.errors import InvalidRequestError, NameTakenError
 from app.ledger import accounts, allowances
 from app.ledger.chain.keyring import Seal
@@ -18,7 +19,7 @@ def make_principal(transaction: WriteSession, name: str, role: str = "analyst") 
 
 
 def by_key(session: Session, digest: bytes) -> Principal | None:
-    return principals.find_by_credential(session, KeyDigest(digest))
+    return credentials.find_by_credential(session, KeyDigest(digest))
 
 
 def make_dataset(transaction: WriteSession, name: str, owner: Principal, file_id: str | None = "file") -> Dataset:
@@ -77,12 +78,14 @@ def test_a_key_opens_nothing_from_its_expiry_on(database: Database, monkeypatch:
     with database.write() as transaction:
         ada = make_principal(transaction, "ada", "admin")
         principals.replace_key(transaction, ada.id, b"key".ljust(32), LATER)
-        monkeypatch.setattr(principals, "now", lambda: JUST_BEFORE)
+        for module in (credentials, principals):
+            monkeypatch.setattr(module, "now", lambda: JUST_BEFORE)
         found = by_key(transaction, b"key".ljust(32))
         assert found is not None
         assert found.key_expires_at == LATER
         assert principals.count_lasting_admins(transaction) == [ada.id]
-        monkeypatch.setattr(principals, "now", lambda: LATER)
+        for module in (credentials, principals):
+            monkeypatch.setattr(module, "now", lambda: LATER)
         assert by_key(transaction, b"key".ljust(32)) is None
         assert principals.count_lasting_admins(transaction) == []
 
@@ -95,16 +98,16 @@ def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: 
         for name in ("ada", "another"):
             with pytest.raises(NameTakenError):
                 principals.insert_principal(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")
-        found = principals.find_by_credential(transaction, identity)
+        found = credentials.find_by_credential(transaction, identity)
         assert found is not None
-        written = principals.find_by_subject(transaction, identity)
+        written = credentials.find_by_subject(transaction, identity)
         assert written is not None
         assert (found.id, found.role, written.role) == (made.id, "owner", "admin")
         for other in (Identity("https://other.example", "17", "owner"), Identity(identity.issuer, "18", "owner")):
-            assert principals.find_by_credential(transaction, other) is None
+            assert credentials.find_by_credential(transaction, other) is None
         principals.disable_principal(transaction, made.id, LATER)
-        assert principals.find_by_credential(transaction, identity) is None
-        left = principals.find_by_subject(transaction, identity)
+        assert credentials.find_by_credential(transaction, identity) is None
+        left = credentials.find_by_subject(transaction, identity)
         assert left is not None
         assert (left.id, left.disabled_at) == (made.id, LATER)
 

@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 from app.config import Settings
 from app.db.database import Database
 from app.db.repositories import principals as rows
-from app.db.repositories.principals import KeyDigest
+from app.db.repositories.credentials import KeyDigest
 from app.db.schema_migration import migrate
 from app.db.session import Session
 from app.ledger.chain import chain_heads

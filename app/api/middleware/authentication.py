@@ -1,4 +1,7 @@
-"""ASGI middleware before routing: the error barrier and authentication."""
+"""ASGI middleware before routing: the error barrier and authentication.
+
+It reads the credential of a request. `app.services.access` decides whether that is valid: an expired key is not.
+"""
 
 import base64
 import hashlib

@@ -1,7 +1,6 @@
-"""Principals. They are found by the digest of a key, or by the issuer and subject of a token."""
+"""Principals: the rows of people and programs. `credentials` finds the one that presents a key or a token."""
 
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, or_, select, update
 
@@ -34,24 +33,6 @@ class Principal(NamedTuple):
     display_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeyDigest:
-    """The SHA-256 of a key that a caller presented."""
-
-    digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The issuer and the subject of a token, and the role that the token grants."""
-
-    issuer: str
-    subject: str
-    role: str
-
-
-Credential: TypeAlias = KeyDigest | Identity
-
 COLUMNS = (
     principals.c.id,
     principals.c.name,
@@ -62,19 +43,7 @@ COLUMNS = (
     principals.c.subject,
     principals.c.display_name,
 )
-BY_KEY = (principals.c.key_hash == bindparam("digest"), principals.c.disabled_at.is_(None))
-BY_SUBJECT = (
-    principals.c.issuer == bindparam("issuer"),
-    principals.c.subject == bindparam("subject"),
-    principals.c.disabled_at.is_(None),
-)
-
 _SELECT = select(*COLUMNS)
-_BY_KEY = _SELECT.where(*BY_KEY)
-_BY_KEY_LOCKED = _BY_KEY.with_for_update()
-_BY_SUBJECT = _SELECT.where(*BY_SUBJECT)
-_BY_SUBJECT_LOCKED = _BY_SUBJECT.with_for_update()
-_OF_SUBJECT = _SELECT.where(*BY_SUBJECT[:2])
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = page_queries(_SELECT, principals.c.id)
 _PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), *(principals.c.role != role for role in READERS))
@@ -107,41 +76,6 @@ _SET_DISPLAY_NAME = (
     update(principals).where(principals.c.id == bindparam("principal")).values(display_name=bindparam("shown"))
 )
 _DISABLE = update(principals).where(principals.c.id == bindparam("principal")).values(disabled_at=bindparam("since"))
-
-
-def is_in_force(principal: Principal, credential: Credential) -> Principal | None:
-    """Return the principal with the role that a token grants, or None if its key has expired."""
-    if isinstance(credential, Identity):
-        return principal._replace(role=credential.role)
-    expired = principal.key_expires_at is not None and principal.key_expires_at <= now()
-    return None if expired else principal
-
-
-def find_by_credential(session: Session, credential: Credential) -> Principal | None:
-    """Return the principal with this credential, or None if it is disabled or the credential has expired."""
-    if isinstance(credential, Identity):
-        row = session.row(_BY_SUBJECT, issuer=credential.issuer, subject=credential.subject)
-    else:
-        row = session.row(_BY_KEY, digest=credential.digest)
-    return None if row is None else is_in_force(Principal(*row), credential)
-
-
-def lock_by_key(transaction: WriteSession, key: KeyDigest) -> Principal | None:
-    """Do the same as `find_by_credential`, and lock the principal until the end of the transaction."""
-    row = transaction.row(_BY_KEY_LOCKED, digest=key.digest)
-    return None if row is None else is_in_force(Principal(*row), key)
-
-
-def lock_by_subject(transaction: WriteSession, identity: Identity) -> Principal | None:
-    """Return a token's principal with its stored role, and lock it until the end of the transaction."""
-    row = transaction.row(_BY_SUBJECT_LOCKED, issuer=identity.issuer, subject=identity.subject)
-    return None if row is None else Principal(*row)
-
-
-def find_by_subject(session: Session, identity: Identity) -> Principal | None:
-    """Return a token's principal, disabled or not, with its stored role instead of the token's."""
-    row = session.row(_OF_SUBJECT, issuer=identity.issuer, subject=identity.subject)
-    return None if row is None else Principal(*row)
 
 
 def find_by_name(session: Session, name: str) -> Principal | None:

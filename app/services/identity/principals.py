@@ -7,8 +7,9 @@ from pathlib import Path
 from app import durable_files
 from app.db.clock import now
 from app.db.database import Database
-from app.db.repositories import principals
-from app.db.repositories.principals import Credential, Identity, Principal
+from app.db.repositories import credentials, principals
+from app.db.repositories.credentials import Credential, Identity
+from app.db.repositories.principals import Principal
 from app.db.session import Session, WriteSession
 from app.errors import (
     NO_PRINCIPAL,
@@ -143,7 +144,7 @@ def replace_own_key(services: Services, credential: Credential, key_expires_at: 
     if isinstance(credential, Identity):
         raise ForbiddenError
     with services.database.write() as transaction:
-        principal = principals.lock_by_key(transaction, credential)
+        principal = credentials.lock_by_key(transaction, credential)
         if principal is None:
             raise UnauthenticatedError
         latest = principal.key_expires_at

@@ -1,8 +1,8 @@
 """Finds the principal of a verified token, or creates it when the token's subject calls for the first time."""
 
 from app.db.clock import now
-from app.db.repositories import principals
-from app.db.repositories.principals import Identity
+from app.db.repositories import credentials, principals
+from app.db.repositories.credentials import Identity
 from app.errors import NameTakenError, UnauthenticatedError
 from app.services import audit_records
 from app.services.context import Services
@@ -20,7 +20,7 @@ def enter_with_token(services: Services, claimed: TokenClaims) -> str:
     """
     identity = claimed.identity
     with services.database.ask() as session:
-        principal = principals.find_by_subject(session, identity)
+        principal = credentials.find_by_subject(session, identity)
     if principal is None:
         return _create_principal(services, claimed)
     if principal.disabled_at is not None:
@@ -45,7 +45,7 @@ def _create_principal(services: Services, claimed: TokenClaims) -> str:
             transaction.commit()
     except NameTakenError:
         with services.database.read() as session:
-            found = principals.find_by_credential(session, identity)  # created by a concurrent request
+            found = credentials.find_by_credential(session, identity)  # created by a concurrent request
         if found is None:
             raise UnauthenticatedError(_TAKEN) from None
         return found.name
@@ -55,7 +55,7 @@ def _create_principal(services: Services, claimed: TokenClaims) -> str:
 def _write_role(services: Services, identity: Identity) -> None:
     """Store the provider's current role. Each request uses the role of its own token anyway."""
     with services.database.write() as transaction:
-        principal = principals.lock_by_subject(transaction, identity)
+        principal = credentials.lock_by_subject(transaction, identity)
         if principal is None or principal.role == identity.role:
             return
         principals.set_role(transaction, principal.id, identity.role)

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 import jwt
 
 from app.config import Settings
-from app.db.repositories.principals import Identity
+from app.db.repositories.credentials import Identity
 from app.errors import UnauthenticatedError
 from app.services.identity.signing_keys import SigningKeys, fetch_key_set
 from app.services.identity.token_kinds import is_id_token
