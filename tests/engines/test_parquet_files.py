@@ -286,6 +286,12 @@ def test_small_row_groups_with_dictionaries_of_their_own(tables: Tables) -> None
     assert stored(tables, TEXTS, pa.array(values), row_group_size=10) == values
 
 
+def test_a_row_group_with_more_texts_than_a_batch_has_rows(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_file, "MAX_ROWS_IN_BATCH", 10)
+    values = [None if i % 7 == 0 else f"{i % 40}" for i in range(100)]
+    assert stored(tables, TEXTS, pa.array(values)) == values
+
+
 @pytest.mark.parametrize(
     ("module", "limit"),
     [

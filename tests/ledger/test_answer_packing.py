@@ -55,6 +55,7 @@ def test_what_would_grow_or_is_large_stays_as_it_is() -> None:
     for content in (b"", b"?", b"{}", large, bytes(MAX_PACKED_BYTES + 1)):
         assert unpack_content(pack_content(content)) == content
     assert pack_content(large) == large
+    assert hash_stored(large) == sha256(b"1" * 10**6).digest()
     assert pack_content(b"?") == b"?"
 
 

@@ -38,12 +38,14 @@ COLUMNS = {
     "text": Column("text", Kind.CATEGORY, None, categories=(TRICKY, "b")),
     TRICKY: Column(TRICKY, Kind.BOOLEAN),
     "whole": Column("whole", Kind.INTEGER, (mpq(0), mpq(10))),
+    "day": Column("day", Kind.DATE, (mpq(0), mpq(1_500)), time_zone="UTC"),
 }
 SPECS: list[dict[str, Any]] = [
     {"kind": "histogram", "column": "real", "bins": mpq(7)},
     {"kind": "histogram", "column": "real", "bins": mpq(1001)},
     {"kind": "histogram", "column": "tiny", "bins": mpq(2000)},
     {"kind": "histogram", "column": "whole", "edges": (mpq(0), mpq(1), mpq("2.5"), mpq(10))},
+    {"kind": "histogram", "column": "day", "bins": mpq(1_500)},
     {"kind": "histogram", "column": "text"},
     {"kind": "histogram", "column": TRICKY},
     {"kind": "mean", "column": TRICKY},

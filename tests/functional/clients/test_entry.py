@@ -1,6 +1,7 @@
 """Where the command line starts: what is known of commands before they are loaded is true of them."""
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -107,13 +108,29 @@ def test_what_speaks_to_a_service_loads_none(
         assert ("write-off" in printed) == bool(installed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("serve",), ("ledger", "public-key"), ("dataset", "reindex", "penguins")])
-def test_without_the_service_its_commands_say_what_to_install(arguments: tuple[str, ...]) -> None:
-    done = start(*arguments, installed=None)
-    assert (done.returncode, done.stdout) == (2, "[]\n")
+def test_without_the_service_its_commands_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(entry, "find_service", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["snapledger", *arguments])
+    with pytest.raises(SystemExit) as end:
+        entry.main()
+    assert end.value.code == 2
     command = " ".join(arguments[:2] if arguments[0] in overview.SERVICE_IN_GROUPS else arguments[:1])
-    assert done.stderr.startswith(f"snapledger: `snapledger {command}` comes with the service: install the package")
+    told = f"snapledger: `snapledger {command}` comes with the service: install the package"
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_the_commands_run_as_a_module_and_tell_their_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["snapledger", "--version"])
+    monkeypatch.delitem(sys.modules, "app.cli.service_commands")  # as in a process that has not loaded it
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("app.cli.service_commands", run_name="__main__")
+    assert not end.value.code
+    assert capsys.readouterr().out == f"snapledger {__version__}\n"
 
 
 def test_with_the_service_its_commands_are_all_there(
