@@ -27,7 +27,7 @@ from app.db.schema_migration import migrate
 from app.errors import UnavailableError
 from app.ledger import accounts
 
-SOON = 20
+SOON = 120
 """Seconds after which something will not happen any more."""
 
 AT = "2026-01-01T00:00:00.000000Z"

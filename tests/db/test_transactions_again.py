@@ -42,10 +42,10 @@ def test_both_sides_of_a_deadlock_are_done(database: Database) -> None:
         def work(transaction: WriteSession) -> None:
             runs.append(first)
             if runs.count(first) > 1:  # or it could take its row before the other wakes, and they would meet again
-                assert one_is_done.wait(10)
+                assert one_is_done.wait(60)
             _touch(transaction, first)
             if runs.count(first) == 1:
-                both_hold_one.wait(10)
+                both_hold_one.wait(60)
             _touch(transaction, second)
             transaction.commit()
 

@@ -168,14 +168,14 @@ def test_separate_calls_at_the_same_time_share_scans(tables: Tables, monkeypatch
         scans.append(scan)
         if len(scans) == 1:
             first_runs.set()
-            assert others_wait.wait(20)
+            assert others_wait.wait(60)
         return plain(path, scan, prepared)
 
     monkeypatch.setattr(tables._engine, "compute", slow)
     asked = means(50)
     with ThreadPoolExecutor(50) as pool:
         answers = [pool.submit(tables.sums, file_id, asked[0])]
-        assert first_runs.wait(20)
+        assert first_runs.wait(60)
         answers += [pool.submit(tables.sums, file_id, each) for each in asked[1:]]
         while len(tables._shared_scans._waiting.get(file_id, ())) < 49:
             time.sleep(0.001)
@@ -196,7 +196,7 @@ def test_a_statement_that_fails_is_an_error_of_its_own_calls_alone() -> None:
         return [Moments(1, 2, 4)]
 
     def ask(needs: Needs) -> object:
-        entered.wait(20)
+        entered.wait(60)
         try:
             return dict(shared.compute("table", [needs], scan))
         except EngineFailure:

@@ -12,7 +12,7 @@ from app.engines.errors import EngineFailure
 from app.engines.file_stores.file_store import StoredFile
 from app.engines.file_stores.http_server import HttpServer
 
-MOST_SECONDS = 2
+MOST_SECONDS = 60
 """How long a server goes on, so that a test ends that would otherwise wait forever."""
 
 HEAD = b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nETag: "\xe9"\r\n\r\n'

@@ -54,7 +54,7 @@ class Line:
 def line(service: Service) -> Iterator[Line]:
     """A new connection, closed at the end of the block."""
     host, _, port = service.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         yield Line(service, connection)
 
 

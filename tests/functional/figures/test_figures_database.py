@@ -3,6 +3,7 @@
 import itertools
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,8 @@ def connect(url: str) -> "psycopg.Connection[Any]":
 
 
 def copied(url: str) -> dict[str, Any]:
-    """What a reader finds: each figure by its name, with its version and values."""
-    with connect(url) as connection:
+    """What a reader finds: each figure by its name, with its version and values; nothing before there are tables."""
+    with connect(url) as connection, suppress(psycopg.errors.UndefinedTable):
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.autocommit = False  # both tables in one snapshot
         found: dict[str, Any] = {
@@ -91,7 +92,8 @@ def copied(url: str) -> dict[str, Any]:
         rows = connection.execute("SELECT dataset, figure, value FROM figure_rows ORDER BY dataset, figure, position")
         for dataset, figure, value in rows:
             found[f"{dataset}/{figure}"][1].append(value)
-    return found
+        return found
+    return {}
 
 
 def copied_board(url: str) -> list[tuple[Any, ...]]:

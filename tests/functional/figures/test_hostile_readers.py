@@ -134,7 +134,7 @@ def test_pictures_are_drawn_one_by_one_and_one_caller_takes_half_of_the_places()
 
     def draw() -> bytes:
         started.release()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return b"drawn"
 
     def ask(key: str, caller: KeyDigest | None = None, form: str = "png") -> bytes:

@@ -49,7 +49,7 @@ def connections(service: Service, count: int, request: bytes) -> Iterator[list[s
         for _ in range(count):
             connection = until_the_end.enter_context(socket.socket())
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**12)
-            connection.settimeout(20)
+            connection.settimeout(60)
             connection.connect((host, int(port)))
             connection.sendall(request)
             opened.append(connection)
