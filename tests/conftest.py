@@ -21,7 +21,7 @@ from pytest_socket import socket_allow_hosts
 from sqlalchemy import make_url
 
 from app.db.database import Database
-from app.db.dialects import sqlite_connections
+from app.db.dialects import sqlite_library
 from app.db.schema_migration import migrate
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # no example fails because the machine is slow
@@ -57,7 +57,7 @@ if IN_MEMORY is not None:
 def pytest_report_header() -> list[str]:
     server = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / "postgres"
     version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]  # noqa: S603
-    library = sqlite_connections.load_library()
+    library = sqlite_library.load_library()
     return [f"databases: SQLite {library.sqlite_version} ({library.__name__}), Postgres {version}"]
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from app.db import tables
 from app.db.database import Database
-from app.db.dialects import sqlite_connections
+from app.db.dialects import sqlite_library
 from app.db.repositories import relocation_state
 from app.db.schema_migration import migrate
 from app.db.session import ReadSession, WriteSession
@@ -29,7 +29,7 @@ def sqlite_url(path: Path) -> str:
 def copy_database_to(session: ReadSession, path: Path) -> None:
     """Copy the session's snapshot into one new file without a separate journal."""
     if session.dialect == "sqlite":
-        copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
+        copy = sqlite_library.load_library().connect(str(path), isolation_level=None)
         try:
             session.connection.connection.driver_connection.backup(copy)  # type: ignore[union-attr]
         finally:
@@ -48,7 +48,7 @@ def copy_database_to(session: ReadSession, path: Path) -> None:
 
 def _merge_write_ahead_log(path: Path) -> None:
     """Merge the write-ahead log into the copy's file, because a separate log could get lost."""
-    copy = sqlite_connections.load_library().connect(str(path), isolation_level=None)
+    copy = sqlite_library.load_library().connect(str(path), isolation_level=None)
     try:
         mode = copy.execute("PRAGMA journal_mode = delete").fetchone()
         checked = copy.execute("PRAGMA quick_check").fetchone()

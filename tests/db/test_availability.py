@@ -13,7 +13,7 @@ from sqlalchemy.pool import Pool
 
 from app.db.connection_limits import Limits
 from app.db.database import Database, WriteSession
-from app.db.dialects import sqlite, sqlite_connections
+from app.db.dialects import sqlite, sqlite_library
 from app.db.repositories import principals
 from app.errors import UnavailableError
 
@@ -65,7 +65,7 @@ def unavailable(call: Callable[[], object]) -> UnavailableError:
 
 
 def test_another_process_has_the_write_lock(tmp_path: Path, impatient_sqlite: Database) -> None:
-    other = sqlite_connections.load_library().connect(tmp_path / "ledger.sqlite3", isolation_level=None)
+    other = sqlite_library.load_library().connect(tmp_path / "ledger.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     unavailable(lambda: write(impatient_sqlite))
     assert read(impatient_sqlite) is None  # readers wait for no writer
@@ -81,7 +81,7 @@ def test_a_writer_waits_while_another_process_has_the_write_lock(
     """SQLite refuses its `BEGIN` again and again; the caller gets a transaction once the lock is free."""
     path = tmp_path / "ledger.sqlite3"
     path.write_bytes(sqlite_template.read_bytes())
-    other = sqlite_connections.load_library().connect(path, isolation_level=None)
+    other = sqlite_library.load_library().connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = wal")
     other.execute("BEGIN IMMEDIATE")
     refusals = []

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.db.connection_limits import Limits
 from app.db.database import Database, Session
-from app.db.dialects import sqlite_connections
+from app.db.dialects import sqlite_connections, sqlite_library
 from app.db.dialects.sqlite import Sqlite
 from app.db.schema_migration import is_current, migrate
 from app.errors import UnavailableError
@@ -46,8 +46,8 @@ def test_every_pooled_connection_has_its_pragmas(opened: Database) -> None:
 
 
 def test_an_old_library_keeps_a_rollback_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_connections, "keeps_commits_in_a_log", lambda _: False)
-    monkeypatch.setattr(sqlite_connections, "load_library", lambda: sqlite3)
+    monkeypatch.setattr(sqlite_library, "has_safe_wal", lambda _: False)
+    monkeypatch.setattr(sqlite_library, "load_library", lambda: sqlite3)
     database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(lock_seconds=0.25))
     migrate(database)
     promised = {"journal_mode": "delete", "synchronous": EXTRA, "foreign_keys": 1, "busy_timeout": 250}
@@ -63,7 +63,7 @@ def test_an_old_library_keeps_a_rollback_journal(tmp_path: Path, monkeypatch: py
 def test_under_a_rollback_journal_a_reader_may_hold_a_commit_up_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_connections, "keeps_commits_in_a_log", lambda _: False)
+    monkeypatch.setattr(sqlite_library, "has_safe_wal", lambda _: False)
     database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(lock_seconds=0.1))
     with database.write() as transaction:
         transaction.connection.execute(text("CREATE TABLE t (x INTEGER)"))
@@ -90,7 +90,7 @@ def test_who_opens_the_file_waits_while_another_process_writes_to_it(
 ) -> None:
     """Another journal is refused while anybody writes, and SQLite itself does not wait."""
     path = tmp_path / "ledger.sqlite3"
-    other = sqlite_connections.load_library().connect(path, isolation_level=None)
+    other = sqlite_library.load_library().connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     waits: list[float] = []
 
@@ -111,11 +111,11 @@ class FailingConnection:
     """Fails at everything but a PRAGMA that sets something, and not because of a lock."""
 
     def __init__(self) -> None:
-        self.dialect = create_engine("sqlite://", module=sqlite_connections.load_library()).dialect
+        self.dialect = create_engine("sqlite://", module=sqlite_library.load_library()).dialect
         self.connection = SimpleNamespace(cursor=lambda: self, dbapi_connection=None)
 
     def execute(self, *_: object) -> None:
-        raise sqlite_connections.load_library().OperationalError("disk I/O error")
+        raise sqlite_library.load_library().OperationalError("disk I/O error")
 
 
 def test_what_is_no_lock_is_not_waited_for(tmp_path: Path) -> None:
@@ -123,13 +123,13 @@ def test_what_is_no_lock_is_not_waited_for(tmp_path: Path) -> None:
     home = Sqlite(make_url(f"sqlite:///{tmp_path}/ledger.sqlite3"), Limits(lock_seconds=60))
     with pytest.raises(OperationalError):
         home._begin(FailingConnection())  # type: ignore[arg-type]
-    with pytest.raises(sqlite_connections.load_library().OperationalError):
+    with pytest.raises(sqlite_library.load_library().OperationalError):
         sqlite_connections._set_journal(FailingConnection(), "wal", 60)
     assert time.monotonic() - started < 30
 
 
 def test_the_newer_library_is_used() -> None:
-    assert sqlite_connections.load_library().sqlite_version_info >= sqlite3.sqlite_version_info
+    assert sqlite_library.load_library().sqlite_version_info >= sqlite3.sqlite_version_info
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_the_newer_library_is_used() -> None:
     ],
 )
 def test_only_corrected_versions_are_trusted_with_a_log(version: tuple[int, int, int], *, trusted: bool) -> None:
-    assert sqlite_connections.keeps_commits_in_a_log(version) is trusted
+    assert sqlite_library.has_safe_wal(version) is trusted

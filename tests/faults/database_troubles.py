@@ -8,7 +8,7 @@ from faulty_world import Breakable
 from psycopg import sql
 from sqlalchemy import make_url, text
 
-from app.db.dialects import sqlite_connections
+from app.db.dialects import sqlite_library
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def busy(breakable: Breakable) -> Iterator[None]:
     """Another program holds the lock that every release needs."""
     url = make_url(breakable.database_url)
     if breakable.on_sqlite:
-        other = sqlite_connections.load_library().connect(url.database, isolation_level=None)
+        other = sqlite_library.load_library().connect(url.database, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")

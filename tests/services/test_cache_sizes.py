@@ -157,7 +157,7 @@ SMALL_MODULES = (
     "app/ledger/budget_requests.py",
     "app/ledger/figure_collections.py",
     "app/ledger/figure_lists.py",
-    "app/db/dialects/sqlite_connections.py",
+    "app/db/dialects/sqlite_library.py",
     "app/db/schema_migration.py",
 )
 """Their keys are flags and numbers of ours."""

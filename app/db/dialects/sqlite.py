@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from app import private_files
 from app.db.compiled_statements import execute_text
 from app.db.connection_limits import Limits
-from app.db.dialects import sqlite_connections
+from app.db.dialects import sqlite_library
 from app.db.dialects.sqlite_connections import connect, connect_as_it_is, is_busy
 from app.db.fifo_lock import FifoLock
 from app.errors import UnavailableError
@@ -179,7 +179,7 @@ def _was_rolled_back(connection: Connection) -> Connection | None:
 def _engine(creator: Any) -> Engine:  # noqa: ANN401 - a maker of either driver's connections
     return create_engine(
         "sqlite://",
-        module=sqlite_connections.load_library(),
+        module=sqlite_library.load_library(),
         creator=creator,
         poolclass=NullPool,
         hide_parameters=True,

@@ -1,37 +1,15 @@
-"""Connections to SQLite: the library, the journal mode and the settings of each connection."""
+"""Connections to SQLite: the journal mode and the settings of each connection."""
 
 import hashlib
-import importlib
-import sqlite3
 import time
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from app.db.dialects import sqlite_library
 
 _BUSY = 5
 _POLLING_MILLISECONDS = 5
 _CHECKPOINT_PAGES = 4_000  # 16 MB, so that a page with many writes is copied to the file once
-
-
-@cache
-def load_library() -> ModuleType:
-    """Return the driver with the newer SQLite: the bundled wheel if it is installed and newer, or else Python's own."""
-    own: ModuleType = sqlite3
-    try:
-        bundled = importlib.import_module("pysqlite3.dbapi2")
-    except ImportError:
-        return own
-    return bundled if bundled.sqlite_version_info > own.sqlite_version_info else own
-
-
-def keeps_commits_in_a_log(version: tuple[int, int, int]) -> bool:
-    """Whether this version of SQLite keeps all commits in a write-ahead log.
-
-    Before 3.51.3 two connections that write or checkpoint at the same instant can lose acknowledged commits ("the WAL
-    reset bug", sqlite.org/wal.html). 3.50.7 and 3.44.6 have the fix too.
-    """
-    return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51) or (3, 44, 6) <= version < (3, 45)
 
 
 def is_busy(error: BaseException | None) -> bool:
@@ -52,7 +30,7 @@ def connect(
         polls: the caller retries to begin a transaction while the database is busy. With a write-ahead log no other
             statement waits for a lock, so SQLite's own timeout is cut to a few milliseconds.
     """
-    driver = load_library()
+    driver = sqlite_library.load_library()
     connection = driver.connect(
         str(path),
         timeout=lock_seconds,  # PRAGMA busy_timeout
@@ -61,7 +39,7 @@ def connect(
         cached_statements=256,
     )
     try:
-        if keeps_commits_in_a_log(driver.sqlite_version_info):
+        if sqlite_library.has_safe_wal(driver.sqlite_version_info):
             _set_journal(connection, "wal", lock_seconds)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -84,7 +62,7 @@ def connect(
 def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - either driver's
     """Open a read-only connection to an existing file without changing anything, not even the journal mode."""
     uri = f"{path.as_uri()}?mode=ro"
-    connection = load_library().connect(
+    connection = sqlite_library.load_library().connect(
         uri, uri=True, timeout=lock_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     _add_functions(connection)
@@ -111,7 +89,7 @@ def _set_journal(connection: Any, mode: str, lock_seconds: float) -> None:  # no
             if connection.execute("PRAGMA journal_mode").fetchone() == (mode,):
                 return
             connection.execute(f"PRAGMA journal_mode = {mode}")
-        except load_library().OperationalError as error:
+        except sqlite_library.load_library().OperationalError as error:
             if not is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
