@@ -33,10 +33,11 @@ def test_an_earlier_secret_still_opens_and_an_unknown_one_does_not() -> None:
 
 
 def test_a_value_is_for_one_purpose_and_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [time.time()]
+    monkeypatch.setattr("cryptography.fernet.time.time", lambda: clock[0])
     sealed = sealer(NEW).seal("attempt", MEMBERS)
     assert sealer(NEW).unseal("session", sealed, 60) is None
-    later = time.time() + 61
-    monkeypatch.setattr("cryptography.fernet.time.time", lambda: later)
+    clock[0] += 61
     assert sealer(NEW).unseal("attempt", sealed, 60) is None
     assert sealer(NEW).unseal("attempt", sealed, 62) == MEMBERS
 
