@@ -42,6 +42,11 @@ FIGURES_PENDING = Gauge(
     "Figures that the figures' database does not have as they are now.",
     multiprocess_mode="livemostrecent",
 )
+COLLECTIONS_PENDING = Gauge(
+    "snapledger_collections_pending",
+    "Collections that the figures' database does not have as they are now.",
+    multiprocess_mode="livemostrecent",
+)
 
 REPORT_RUNS = Counter(
     "snapledger_report_runs", "Runs of reports: done, refused, or released and not published.", ["state"]

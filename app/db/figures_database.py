@@ -12,35 +12,17 @@
 Everything here is a copy: it may be dropped, and is written again.
 """
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg
 from psycopg import Connection, sql
 
-MAX_NAME_BYTES = 63
-_DIGEST_DIGITS = 20  # fewer could be found by trying names
-_CONNECT_SECONDS, _STATEMENT_MILLISECONDS = 5, 30_000
-_LOCK = 0x5E_1F_16  # of whoever prepares the schema
+from app.db.figure_writers import COLUMNS, LOCK, Writer, exists, format_statement
 
-_COLUMNS = {
-    "measure": "text NOT NULL",
-    "columns": "text NOT NULL",
-    "group": "text",
-    "label": "text NOT NULL",
-    "lower_edge": "text",
-    "upper_edge": "text",
-    "value": "double precision",
-    "value_as_date": "text",
-    "interval_lower": "double precision",
-    "interval_upper": "double precision",
-    "alpha": "double precision NOT NULL",
-    "unit": "text",
-    "epsilon": "numeric(16, 9) NOT NULL",
-    "released_at": "timestamptz NOT NULL",
-}
+_CONNECT_SECONDS, _STATEMENT_MILLISECONDS = 5, 30_000
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {schema}.state (
     dataset text NOT NULL, figure text NOT NULL, change bigint NOT NULL, PRIMARY KEY (dataset, figure));
@@ -72,13 +54,6 @@ WHERE table_schema = %s AND table_name = 'figures' AND column_name = 'published_
 """Whether a version that told readers the names of principals made the table."""
 
 
-class Target(NamedTuple):
-    """The names of a figure."""
-
-    dataset: str
-    figure: str
-
-
 class FiguresDatabase:
     """One connection to the figures' database, for one thread.
 
@@ -105,22 +80,22 @@ class FiguresDatabase:
             psycopg.Error: the database does not answer, or the user may not create the schema.
         """
         columns = sql.SQL(", ").join(
-            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in _COLUMNS.items()
+            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in COLUMNS.items()
         )
         with self._transaction() as connection:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
             connection.execute(self._format("CREATE SCHEMA IF NOT EXISTS {schema}"))
             connection.execute(self._format(_TABLES, columns=columns))
             if connection.execute(_NAMES_PUBLISHERS, (self._schema,)).fetchone():
                 connection.execute(self._format("ALTER TABLE {schema}.figures DROP COLUMN published_by"))
-            if not _exists(connection, self._schema, "collection_figures"):
+            if not exists(connection, self._schema, "collection_figures"):
                 connection.execute(self._format(_COLLECTION_VIEW))
         return self._let_role_read()
 
     def _let_role_read(self) -> bool:
         try:
             with self._transaction() as connection:
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
                 known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (self._role,)).fetchone()
                 if known is None:
                     connection.execute(self._format("CREATE ROLE {role} NOLOGIN"))
@@ -133,42 +108,22 @@ class FiguresDatabase:
                 connection.execute(self._format(grant, name=sql.Identifier(name)))
         return True
 
-    def list_changes(self) -> dict[Target, int]:
-        """Return the change that each figure was written for."""
+    def list_changes(self, kind: type[Writer]) -> dict[tuple[str, ...], int]:
+        """Return the change that each figure or collection was written for, by its names."""
         with self._transaction() as connection:
-            found = connection.execute(self._format("SELECT dataset, figure, change FROM {schema}.state"))
-            return {Target(dataset, figure): change for dataset, figure, change in found}
-
-    def list_collection_changes(self) -> dict[str, int]:
-        """Return the change that each collection was written for."""
-        with self._transaction() as connection:
-            found = connection.execute(self._format("SELECT collection, change FROM {schema}.collection_state"))
-            return dict(found.fetchall())
+            query = self._format("SELECT change, {key} FROM {schema}.{state}", **kind.identifiers())
+            return {tuple(names): change for change, *names in connection.execute(query)}
 
     @contextmanager
-    def writing(self, target: Target) -> Iterator["FigureWriter"]:
-        """Lock one figure, and commit what is written of it when the block ends.
+    def writing(self, kind: type[Writer], names: Sequence[str]) -> Iterator[Writer]:
+        """Lock one figure or collection, and commit what is written of it when the block ends.
 
-        Read the figure inside the block: of two writers the later one then writes the later state.
+        Read it inside the block: of two writers the later one then writes the later state.
         """
         with self._transaction() as connection:
-            connection.execute(
-                self._format("INSERT INTO {schema}.state VALUES (%s, %s, 0) ON CONFLICT DO NOTHING"), target
-            )
-            locked = "SELECT 1 FROM {schema}.state WHERE (dataset, figure) = (%s, %s) FOR UPDATE"
-            connection.execute(self._format(locked), target)
-            yield FigureWriter(connection, self._schema, self._role, target)
-
-    @contextmanager
-    def writing_collection(self, name: str) -> Iterator["CollectionWriter"]:
-        """Lock one collection, as `writing` does for a figure."""
-        with self._transaction() as connection:
-            for text in (
-                "INSERT INTO {schema}.collection_state VALUES (%s, 0) ON CONFLICT DO NOTHING",
-                "SELECT 1 FROM {schema}.collection_state WHERE collection = %s FOR UPDATE",
-            ):
-                connection.execute(self._format(text), (name,))
-            yield CollectionWriter(connection, self._schema, name)
+            writer = kind(connection, self._schema, self._role, names)
+            writer.lock()
+            yield writer
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection[Any]]:
@@ -185,101 +140,4 @@ class FiguresDatabase:
             yield self._connection
 
     def _format(self, text: str, **more: sql.Composable) -> sql.Composed:
-        return _format(text, self._schema, self._role, **more)
-
-
-class FigureWriter:
-    """Writes one figure in a transaction that holds its lock."""
-
-    def __init__(self, connection: Connection[Any], schema: str, role: str, target: Target) -> None:
-        self._connection, self._schema, self._role, self._target = connection, schema, role, target
-
-    def replace(self, change: int, facts: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the figure as it is after this change. `facts` is None if it is withdrawn."""
-        self._execute("DELETE FROM {schema}.figures WHERE (dataset, figure) = (%s, %s)", *self._target)
-        if facts is not None:
-            told = (facts["version"], facts["title"], facts["note"], facts["published_at"])
-            self._execute(
-                "INSERT INTO {schema}.figures (dataset, figure, version, title, note, published_at)"
-                " VALUES (%s, %s, %s, %s, %s, %s)",
-                *(*self._target, *told),
-            )
-            with self._connection.cursor().copy(self._format("COPY {schema}.figure_rows FROM STDIN")) as copied:
-                for position, row in enumerate(rows, 1):
-                    copied.write_row((*self._target, position, *(row[name] for name in _COLUMNS)))
-            self._add_view()
-        self._execute("UPDATE {schema}.state SET change = %s WHERE (dataset, figure) = (%s, %s)", change, *self._target)
-
-    def forget(self) -> None:
-        """Remove a figure that the ledger does not have."""
-        self._execute("DELETE FROM {schema}.figures WHERE (dataset, figure) = (%s, %s)", *self._target)
-        self._execute("DELETE FROM {schema}.state WHERE (dataset, figure) = (%s, %s)", *self._target)
-
-    def _add_view(self) -> None:
-        """Create the dataset's view, unless it is there: to replace it would wait for whoever reads it.
-
-        It is a barrier: a reader's own conditions and functions see no row of another dataset.
-        """
-        name = view_name(self._target.dataset)
-        self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        if _exists(self._connection, self._schema, name):
-            return
-        names = {"view": sql.Identifier(name), "dataset": sql.Literal(self._target.dataset)}
-        text = "SELECT * FROM {schema}.figure_rows WHERE dataset = {dataset}"
-        view = "CREATE VIEW {schema}.{view} WITH (security_barrier) AS "
-        self._connection.execute(self._format(view + text, **names))
-        if self._connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (self._role,)).fetchone():
-            self._connection.execute(self._format("GRANT SELECT ON {schema}.{view} TO {role}", **names))
-
-    def _execute(self, text: str, *values: object) -> None:
-        self._connection.execute(self._format(text), values)
-
-    def _format(self, text: str, **more: sql.Composable) -> sql.Composed:
-        return _format(text, self._schema, self._role, **more)
-
-
-class CollectionWriter:
-    """Writes one collection in a transaction that holds its lock."""
-
-    def __init__(self, connection: Connection[Any], schema: str, name: str) -> None:
-        self._connection, self._schema, self._name = connection, schema, name
-
-    def replace(self, change: int, facts: Mapping[str, Any] | None, members: Sequence[Target]) -> None:
-        """Write the collection as it is after this change. `facts` is None if it was deleted."""
-        self._execute("DELETE FROM {schema}.collections WHERE collection = %s", self._name)
-        if facts is not None:
-            told = (facts["title"], facts["note"], facts["changed_at"])
-            self._execute("INSERT INTO {schema}.collections VALUES (%s, %s, %s, %s)", self._name, *told)
-            for position, each in enumerate(members, 1):
-                values = (self._name, position, *each)
-                self._execute("INSERT INTO {schema}.collection_members VALUES (%s, %s, %s, %s)", *values)
-        self._execute("UPDATE {schema}.collection_state SET change = %s WHERE collection = %s", change, self._name)
-
-    def forget(self) -> None:
-        """Remove a collection that the ledger does not have."""
-        self._execute("DELETE FROM {schema}.collections WHERE collection = %s", self._name)
-        self._execute("DELETE FROM {schema}.collection_state WHERE collection = %s", self._name)
-
-    def _execute(self, text: str, *values: object) -> None:
-        self._connection.execute(sql.SQL(text).format(schema=sql.Identifier(self._schema)), values)
-
-
-def _exists(connection: Connection[Any], schema: str, name: str) -> bool:
-    found = connection.execute("SELECT to_regclass(%s)", (f'"{schema}"."{name}"',)).fetchone()
-    return found is not None and found[0] is not None
-
-
-def _format(text: str, schema: str, role: str, **more: sql.Composable) -> sql.Composed:
-    return sql.SQL(text).format(schema=sql.Identifier(schema), role=sql.Identifier(role), **more)
-
-
-def view_name(dataset: str) -> str:
-    """Return the name of a dataset's view; a long name is cut, and made unique by a part of its SHA-256.
-
-    Names that were cut are the longest, and no others are as long. So nobody can name a dataset after another's view.
-    """
-    name = f"figures_of_{dataset}"
-    if len(name.encode()) < MAX_NAME_BYTES:
-        return name
-    digest = hashlib.sha256(dataset.encode()).hexdigest()[:_DIGEST_DIGITS]
-    return f"{name[: MAX_NAME_BYTES - 1 - _DIGEST_DIGITS]}_{digest}"
+        return format_statement(text, self._schema, self._role, **more)

@@ -12,7 +12,7 @@ from app.db.page_queries import containing
 from app.db.session import Session, WriteSession
 from app.db.tables import collection_figures, collection_viewers, collections, figures, principals
 from app.errors import SealBrokenError
-from app.ledger import collection_outbox
+from app.ledger import outboxes
 from app.ledger.chain.canonical_json import encode_array
 from app.ledger.chain.keyring import Keyring, Seal
 from app.ledger.figure_lists import Reader
@@ -227,7 +227,7 @@ def store_collection(
     )
     for position, figure_id in places:
         transaction.change_one(_ADD_MEMBER, collection_id=sealed.id, position=position, figure_id=figure_id)
-    collection_outbox.add_change(transaction, sealed.name)
+    outboxes.OF_COLLECTIONS.add_change(transaction, sealed.name)
     return sealed
 
 
@@ -236,7 +236,7 @@ def remove_collection(transaction: WriteSession, collection: Collection) -> None
     transaction.change(_REMOVE_MEMBERS, collection=collection.id)
     transaction.change(_REMOVE_VIEWERS, collection=collection.id)
     transaction.change_one(_REMOVE, collection=collection.id)
-    collection_outbox.add_change(transaction, collection.name)
+    outboxes.OF_COLLECTIONS.add_change(transaction, collection.name)
 
 
 def find_unsealed(session: Session, keyring: Keyring) -> Iterator[str]:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from app.db.page_queries import page_queries
 from app.db.session import Session, WriteSession
-from app.db.tables import datasets, figure_versions, figures, principals, viewers
+from app.db.tables import datasets, figure_versions, figures
 from app.errors import DamagedAnswerError, SealBrokenError
-from app.ledger import figure_outbox
+from app.ledger import outboxes
 from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.chain.keyring import Keyring, Seal
 
@@ -134,11 +134,6 @@ STRAYS = {
     "figure": select(figures.c.name).where(figures.c.dataset_id.not_in(select(datasets.c.id))).limit(1),
     "version of a figure": select(figure_versions.c.title)
     .where(figure_versions.c.figure_id.not_in(select(figures.c.id)))
-    .limit(1),
-    "viewer": select(viewers.c.granted_at)
-    .where(
-        or_(viewers.c.dataset_id.not_in(select(datasets.c.id)), viewers.c.principal_id.not_in(select(principals.c.id)))
-    )
     .limit(1),
 }
 """Find rows that belong to nothing, which no dataset's ledger shows, by what they are."""
@@ -275,14 +270,14 @@ def publish_version(
     version = replace(version, seal=seal.seal_row(VERSION_VERSION, *_members(version)))
     values = {name: getattr(version, name) for name in FigureVersion.__dataclass_fields__}
     transaction.change_one(_INSERT_VERSION, **values, rows=rows)
-    figure_outbox.add_change(transaction, figure.id)
+    outboxes.OF_FIGURES.add_change(transaction, figure.id)
     return Published(figure, version)
 
 
 def withdraw_figure(transaction: WriteSession, seal: Seal, figure: Figure, at: str) -> None:
     """Withdraw a figure, under the lock of the dataset's account; its versions are kept, and not shown any more."""
     _set(transaction, seal, figure.withdraw(at))
-    figure_outbox.add_change(transaction, figure.id)
+    outboxes.OF_FIGURES.add_change(transaction, figure.id)
 
 
 def _figure_values(figure: Figure) -> dict[str, object]:

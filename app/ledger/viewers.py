@@ -1,23 +1,25 @@
-"""Viewers: who may see a dataset's figures, and nothing else of it."""
+"""Viewers: who may see the figures of a dataset or those that are in a collection, and nothing else of the dataset."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import Table, bindparam, delete, or_, select
 
 from app.db.dialects.upsert import upsert
 from app.db.session import Session, WriteSession
-from app.db.tables import principals, viewers
+from app.db.tables import collection_viewers, collections, datasets, principals, viewers
 from app.errors import SealBrokenError
 from app.ledger.chain.keyring import Keyring, Seal
 
-VERSION = "snapledger-viewer-v1"
-
 
 class Viewer(NamedTuple):
-    """A principal that may see a dataset's figures. The fields are the columns, in order, and then its names."""
+    """A principal that may see figures. The fields are the columns, in order, and then its names.
 
-    dataset_id: int
+    Attributes:
+        of_id: the dataset or collection whose figures they are.
+    """
+
+    of_id: int
     principal_id: int
     granted_at: str
     seal: bytes
@@ -25,67 +27,86 @@ class Viewer(NamedTuple):
     display_name: str | None
 
 
-_OF_DATASET = viewers.c.dataset_id == bindparam("dataset_id")
-_SELECT = (
-    select(*viewers.c, principals.c.name, principals.c.display_name)
-    .join_from(viewers, principals, principals.c.id == viewers.c.principal_id)
-    .where(_OF_DATASET)
-    .order_by(principals.c.name)
-)
-_ONE = _SELECT.where(viewers.c.principal_id == bindparam("viewer"))
-_PAGE = _SELECT.where(principals.c.name > bindparam("after")).limit(bindparam("most"))
-_PUT = upsert(
-    viewers, lambda insert: insert.on_conflict_do_nothing(index_elements=["dataset_id", "principal_id"]).inline()
-)
-_DELETE = delete(viewers).where(_OF_DATASET, viewers.c.principal_id == bindparam("viewer"))
+class Viewers:
+    """The viewers of all datasets, or of all collections; each grant has a seal.
 
-
-def _is_sealed(keyring: Keyring, found: Viewer) -> bool:
-    return keyring.is_sealed(found.seal, VERSION, *found[:3])
-
-
-def is_viewer(session: Session, keyring: Keyring, dataset_id: int, principal_id: int) -> bool:
-    """Whether a principal may see a dataset's figures.
-
-    Raises:
-        SealBrokenError: the grant does not match its seal.
+    Args:
+        table: has the grants. Its first column is the dataset or the collection.
+        version: of the seals.
+        of: the datasets or collections.
     """
-    row = session.row(_ONE, dataset_id=dataset_id, viewer=principal_id)
-    if row is not None and not _is_sealed(keyring, Viewer(*row)):
-        raise SealBrokenError
-    return row is not None
 
-
-def find_viewer(session: Session, dataset_id: int, principal_id: int) -> Viewer | None:
-    """Return one viewer of a dataset, or None."""
-    row = session.row(_ONE, dataset_id=dataset_id, viewer=principal_id)
-    return None if row is None else Viewer(*row)
-
-
-def page_of_viewers(session: Session, dataset_id: int, after: str | None, limit: int) -> list[Viewer]:
-    """Return at most `limit` viewers of a dataset by name, that follow the name `after`."""
-    return [Viewer(*row) for row in session.rows(_PAGE, dataset_id=dataset_id, after=after or "", most=limit)]
-
-
-def grant_viewer(transaction: WriteSession, seal: Seal, dataset_id: int, principal_id: int, at: str) -> bool:
-    """Let a principal see a dataset's figures; return False if it may already."""
-    sealed = seal.seal_row(VERSION, dataset_id, principal_id, at)
-    return (
-        transaction.change(
-            _PUT[transaction.dialect], dataset_id=dataset_id, principal_id=principal_id, granted_at=at, seal=sealed
+    def __init__(self, table: Table, version: str, of: Table) -> None:
+        self._version = version
+        of_one, of_viewer = table.c[0] == bindparam("of_id"), table.c.principal_id == bindparam("viewer")
+        self._select = (
+            select(*table.c, principals.c.name, principals.c.display_name)
+            .join_from(table, principals, principals.c.id == table.c.principal_id)
+            .where(of_one)
+            .order_by(principals.c.name)
         )
-        == 1
-    )
+        self._one = self._select.where(of_viewer)
+        self._page = self._select.where(principals.c.name > bindparam("after")).limit(bindparam("most"))
+        values: dict[str, Any] = dict(
+            zip(table.c.keys(), map(bindparam, ("of_id", "viewer", "at", "sealed")), strict=True)
+        )
+        self._put = upsert(
+            table,
+            lambda insert: (
+                insert.values(values).on_conflict_do_nothing(index_elements=list(table.primary_key)).inline()
+            ),
+        )
+        self._delete = delete(table).where(of_one, of_viewer)
+        of_nothing = or_(table.c[0].not_in(select(of.c.id)), table.c.principal_id.not_in(select(principals.c.id)))
+        self.strays = select(table.c.granted_at).where(of_nothing).limit(1)
+        """Finds a grant that belongs to nothing."""
+
+    def _is_sealed(self, keyring: Keyring, found: Viewer) -> bool:
+        return keyring.is_sealed(found.seal, self._version, *found[:3])
+
+    def is_viewer(self, session: Session, keyring: Keyring, of_id: int, principal_id: int) -> bool:
+        """Whether a principal may see the figures.
+
+        Raises:
+            SealBrokenError: the grant does not match its seal.
+        """
+        found = self.find_viewer(session, of_id, principal_id)
+        if found is not None and not self._is_sealed(keyring, found):
+            raise SealBrokenError
+        return found is not None
+
+    def find_viewer(self, session: Session, of_id: int, principal_id: int) -> Viewer | None:
+        """Return one viewer, or None."""
+        row = session.row(self._one, of_id=of_id, viewer=principal_id)
+        return None if row is None else Viewer(*row)
+
+    def page_of_viewers(self, session: Session, of_id: int, after: str | None, limit: int) -> list[Viewer]:
+        """Return at most `limit` viewers by name, that follow the name `after`."""
+        return [Viewer(*row) for row in session.rows(self._page, of_id=of_id, after=after or "", most=limit)]
+
+    def grant_viewer(self, transaction: WriteSession, seal: Seal, of_id: int, principal_id: int, at: str) -> bool:
+        """Let a principal see the figures; return False if it may already.
+
+        The transaction holds the lock of the dataset's account, or of collections.
+        """
+        sealed = seal.seal_row(self._version, of_id, principal_id, at)
+        put = self._put[transaction.dialect]
+        return transaction.change(put, of_id=of_id, viewer=principal_id, at=at, sealed=sealed) == 1
+
+    def revoke_viewer(self, transaction: WriteSession, of_id: int, principal_id: int) -> bool:
+        """Revoke what `grant_viewer` granted; return False if there was nothing to revoke."""
+        return transaction.change(self._delete, of_id=of_id, viewer=principal_id) == 1
+
+    def find_unsealed(self, session: Session, keyring: Keyring, of_id: int) -> Iterator[str]:
+        """Yield a problem for each viewer of a dataset or collection whose grant does not match its seal."""
+        for row in session.rows(self._select, of_id=of_id):
+            viewer = Viewer(*row)
+            if not self._is_sealed(keyring, viewer):
+                yield f"the viewer {viewer.principal} was changed after it was sealed"
 
 
-def revoke_viewer(transaction: WriteSession, dataset_id: int, principal_id: int) -> bool:
-    """Revoke what `grant_viewer` granted; return False if there was nothing to revoke."""
-    return transaction.change(_DELETE, dataset_id=dataset_id, viewer=principal_id) == 1
+OF_DATASETS = Viewers(viewers, "snapledger-viewer-v1", datasets)
+OF_COLLECTIONS = Viewers(collection_viewers, "snapledger-collection-viewer-v1", collections)
 
-
-def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterator[str]:
-    """Yield a problem for each viewer of a dataset whose grant does not match its seal."""
-    for row in session.rows(_SELECT, dataset_id=dataset_id):
-        viewer = Viewer(*row)
-        if not _is_sealed(keyring, viewer):
-            yield f"the viewer {viewer.principal} was changed after it was sealed"
+STRAYS = {"viewer": OF_DATASETS.strays, "viewer of a collection": OF_COLLECTIONS.strays}
+"""Find grants that belong to nothing, which no dataset's ledger shows, by what they are."""

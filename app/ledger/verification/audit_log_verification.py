@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, select
 
 from app.db.session import Session
 from app.db.tables import audit, principals
-from app.ledger import figures, reports
+from app.ledger import figures, reports, viewers
 from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.budget_request_records import RecordedRequests
@@ -108,7 +108,7 @@ class _Verifier:
         return None
 
     def _find_strays(self) -> Iterator[str]:
-        for what, query in (figures.STRAYS | reports.STRAYS).items():
+        for what, query in (figures.STRAYS | viewers.STRAYS | reports.STRAYS).items():
             if self._session.row(query) is not None:
                 yield f"a {what} belongs to nothing: it was changed, or what it belonged to"
 

@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from app.db.session import Session
 from app.db.tables import collection_figures, collection_viewers, collections, datasets, figures, principals
-from app.ledger import collection_viewers as grants
 from app.ledger import figure_collections
 from app.ledger.chain.keyring import Keyring
+from app.ledger.viewers import OF_COLLECTIONS
 
 _PREFIX = "collection."
 _STORED = (
@@ -81,9 +81,10 @@ class RecordedCollections:
     def find_differing(self, session: Session, keyring: Keyring) -> Iterator[str]:
         """Yield a problem for each stored collection or grant that differs from its seal or from the records."""
         yield from figure_collections.find_unsealed(session, keyring)
-        yield from grants.find_unsealed(session, keyring)
         missing = dict(self._collections)
-        for name, stored in _read_stored(session):
+        for collection_id, name, stored in _read_stored(session):
+            for wrong in OF_COLLECTIONS.find_unsealed(session, keyring, collection_id):
+                yield f"in the collection {name}, {wrong}"
             recorded = missing.pop(name, None)
             if recorded is None:
                 yield f"the collection {name} was made without a record"
@@ -93,7 +94,7 @@ class RecordedCollections:
             yield f"the collection {name} is missing"
 
 
-def _read_stored(session: Session) -> Iterator[tuple[str, _Collection]]:
+def _read_stored(session: Session) -> Iterator[tuple[int, str, _Collection]]:
     members: dict[int, list[tuple[str, str]]] = {}
     for row in session.rows(_MEMBERS):
         members.setdefault(row.collection_id, []).append((row.dataset, row.figure))
@@ -103,6 +104,6 @@ def _read_stored(session: Session) -> Iterator[tuple[str, _Collection]]:
     for row in session.rows(_STORED):
         shown = describe_figures(members.get(row.id, []))
         yield (
-            row.name,
+            *(row.id, row.name),
             _Collection(row.owner, row.title, row.audience, shown, frozenset(viewers.get(row.id, ()))),
         )

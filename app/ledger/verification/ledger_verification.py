@@ -151,7 +151,7 @@ class _Verifier:
         if self._sealed and self._known is None:
             for wrong in answer_checks.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
-        for sealed in (budget_requests, figures, viewers, reports, report_runs):
+        for sealed in (budget_requests, figures, viewers.OF_DATASETS, reports, report_runs):
             for wrong in sealed.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
 

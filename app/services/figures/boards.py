@@ -10,7 +10,7 @@ from app.db.repositories.principals import Principal
 from app.db.session import Session
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json
-from app.ledger import collection_viewers, figure_collections, figures, viewers
+from app.ledger import figure_collections, figures, viewers
 from app.ledger.chain.keyring import Keyring
 from app.ledger.figure_collections import Collection
 from app.ledger.figure_lists import Reader
@@ -121,7 +121,7 @@ def is_visible(session: Session, keyring: Keyring, principal: Principal | None, 
     return (
         access.viewer_id(principal) is None
         or collection.owner_id == principal.id
-        or collection_viewers.is_viewer(session, keyring, collection.id, principal.id)
+        or viewers.OF_COLLECTIONS.is_viewer(session, keyring, collection.id, principal.id)
     )
 
 
@@ -152,7 +152,7 @@ class _Rights:
         principal = self.principal
         self.sees_all = principal is not None and (
             access.viewer_id(principal) is None
-            or collection_viewers.is_viewer(self.session, self.keyring, self.collection.id, principal.id)
+            or viewers.OF_COLLECTIONS.is_viewer(self.session, self.keyring, self.collection.id, principal.id)
         )
 
     def may_open(self, published: Published) -> bool:
@@ -169,7 +169,7 @@ class _Rights:
         if dataset_id not in self._datasets:
             self._datasets[dataset_id] = datasets.is_visible(
                 self.session, dataset_id, principal.id
-            ) or viewers.is_viewer(self.session, self.keyring, dataset_id, principal.id)
+            ) or viewers.OF_DATASETS.is_viewer(self.session, self.keyring, dataset_id, principal.id)
         return self._datasets[dataset_id]
 
 

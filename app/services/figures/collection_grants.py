@@ -5,14 +5,15 @@ from app.db.repositories import datasets, principals
 from app.db.repositories.principals import Principal
 from app.db.session import ReadSession, WriteSession
 from app.errors import NO_PRINCIPAL, ForbiddenError, NotFoundError
-from app.ledger import collection_viewers, figure_collections
-from app.ledger.collection_viewers import CollectionViewer
+from app.ledger import figure_collections
 from app.ledger.figure_collections import Collection
+from app.ledger.viewers import OF_COLLECTIONS
 from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Credential
 from app.services.context import Services
 from app.services.figures import boards, composing
+from app.services.figures.grants import viewer_document
 from app.services.names import is_name, require_name
 from app.services.rendering.documents import Document
 
@@ -31,7 +32,7 @@ def grant_viewer(services: Services, principal: Principal, name: str, viewer: st
             raise NotFoundError(NO_PRINCIPAL)
         _require_own_figures(transaction, principal, collection)
         seal = services.keyring.seal
-        if not collection_viewers.grant_viewer(transaction, seal, collection.id, granted.id, now()):
+        if not OF_COLLECTIONS.grant_viewer(transaction, seal, collection.id, granted.id, now()):
             return False
         audit_records.record(transaction, seal, principal, "collection.grant", _path(name, viewer))
         transaction.commit()
@@ -56,7 +57,7 @@ def revoke_viewer(services: Services, principal: Principal, name: str, viewer: s
     with services.database.write() as transaction:
         collection = composing.find_managed(services, transaction, principal, name)
         granted = principals.find_by_name(transaction, viewer) if is_name(viewer) else None
-        if granted is None or not collection_viewers.revoke_viewer(transaction, collection.id, granted.id):
+        if granted is None or not OF_COLLECTIONS.revoke_viewer(transaction, collection.id, granted.id):
             raise NotFoundError
         audit_records.record(transaction, services.keyring.seal, principal, "collection.revoke", _path(name, viewer))
         transaction.commit()
@@ -78,8 +79,8 @@ def list_viewers(services: Services, principal: Principal, name: str, after: str
     """
     with services.database.read() as session:
         collection = _find_overseen(services, session, principal, name)
-        found = collection_viewers.page_of_viewers(session, collection.id, after, limit)
-    return list(map(_viewer_document, found))
+        found = OF_COLLECTIONS.page_of_viewers(session, collection.id, after, limit)
+    return list(map(viewer_document, found))
 
 
 def describe_viewer(services: Services, principal: Principal, name: str, viewer: str) -> Document:
@@ -92,10 +93,10 @@ def describe_viewer(services: Services, principal: Principal, name: str, viewer:
     with services.database.read() as session:
         collection = _find_overseen(services, session, principal, name)
         granted = principals.find_by_name(session, viewer) if is_name(viewer) else None
-        found = None if granted is None else collection_viewers.find_viewer(session, collection.id, granted.id)
+        found = None if granted is None else OF_COLLECTIONS.find_viewer(session, collection.id, granted.id)
     if found is None:
         raise NotFoundError
-    return _viewer_document(found)
+    return viewer_document(found)
 
 
 def _find_overseen(services: Services, session: ReadSession, principal: Principal, name: str) -> Collection:
@@ -109,7 +110,3 @@ def _find_overseen(services: Services, session: ReadSession, principal: Principa
 
 def _path(name: str, viewer: str) -> str:
     return f"{composing.collection_path(name)}/viewers/{viewer}"
-
-
-def _viewer_document(viewer: CollectionViewer) -> Document:
-    return {"name": viewer.principal, "display_name": viewer.display_name, "granted_at": viewer.granted_at}

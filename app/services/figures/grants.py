@@ -3,9 +3,9 @@
 from app.db.clock import now
 from app.db.repositories import principals
 from app.errors import NotFoundError
-from app.ledger import accounts, viewers
+from app.ledger import accounts
 from app.ledger.chain import facts
-from app.ledger.viewers import Viewer
+from app.ledger.viewers import OF_DATASETS, Viewer
 from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
@@ -16,8 +16,8 @@ from app.services.rendering.documents import Document
 def list_viewers(services: Services, entered: Access, after: str | None, limit: int) -> list[Document]:
     """Return a page of a dataset's viewers, by name."""
     with services.database.read() as session:
-        found = viewers.page_of_viewers(session, entered.dataset.id, after, limit)
-    return [_viewer_document(each) for each in found]
+        found = OF_DATASETS.page_of_viewers(session, entered.dataset.id, after, limit)
+    return [viewer_document(each) for each in found]
 
 
 def describe_viewer(services: Services, entered: Access, name: str) -> Document:
@@ -28,13 +28,14 @@ def describe_viewer(services: Services, entered: Access, name: str) -> Document:
     """
     with services.database.read() as session:
         principal = principals.find_by_name(session, require_name(name))
-        found = None if principal is None else viewers.find_viewer(session, entered.dataset.id, principal.id)
+        found = None if principal is None else OF_DATASETS.find_viewer(session, entered.dataset.id, principal.id)
     if found is None:
         raise NotFoundError
-    return _viewer_document(found)
+    return viewer_document(found)
 
 
-def _viewer_document(viewer: Viewer) -> Document:
+def viewer_document(viewer: Viewer) -> Document:
+    """Return a viewer as JSON."""
     return {"name": viewer.principal, "display_name": viewer.display_name, "granted_at": viewer.granted_at}
 
 
@@ -50,7 +51,7 @@ def grant_viewer(services: Services, entered: Access, name: str) -> bool:
         if principal is None or principal.disabled_at is not None:
             raise NotFoundError
         seal = services.keyring.seal
-        if not viewers.grant_viewer(transaction, seal, entered.dataset.id, principal.id, now()):
+        if not OF_DATASETS.grant_viewer(transaction, seal, entered.dataset.id, principal.id, now()):
             return False
         audit_records.record(transaction, seal, entered.principal, "viewer.grant", _path(entered, name))
         transaction.commit()
@@ -66,7 +67,7 @@ def revoke_viewer(services: Services, entered: Access, name: str) -> None:
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
         principal = principals.find_by_name(transaction, require_name(name))
-        if principal is None or not viewers.revoke_viewer(transaction, entered.dataset.id, principal.id):
+        if principal is None or not OF_DATASETS.revoke_viewer(transaction, entered.dataset.id, principal.id):
             raise NotFoundError
         audit_records.record(
             transaction, services.keyring.seal, entered.principal, "viewer.revoke", _path(entered, name)

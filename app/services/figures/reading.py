@@ -13,7 +13,7 @@ from app.db.repositories.datasets import Dataset
 from app.db.session import ReadSession
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
-from app.ledger import caller_lookup, collection_viewers, figure_collections, figure_lists, figures, viewers
+from app.ledger import caller_lookup, figure_collections, figure_lists, figures, viewers
 from app.ledger.figure_lists import FigurePage, ListedFigure, Reader
 from app.ledger.figures import Audience, Published
 from app.services import access
@@ -238,7 +238,9 @@ def _is_in_granted_collection(services: Services, credential: Credential, publis
         principal = access.principal_of(session, credential)
         shown = published.figure.id, principal.id
         collection = figure_collections.find_collection_that_shows(session, keyring, *shown)
-        return collection is not None and collection_viewers.is_viewer(session, keyring, collection.id, principal.id)
+        return collection is not None and viewers.OF_COLLECTIONS.is_viewer(
+            session, keyring, collection.id, principal.id
+        )
 
 
 class _Entered(NamedTuple):
@@ -264,5 +266,5 @@ def _enter(services: Services, session: ReadSession, credential: Credential | No
         return None
     if access.sees(standing.principal, standing.dataset, standing.allowance):
         return _Entered(standing.dataset, is_reader=True, sees_dataset=True)
-    granted = viewers.is_viewer(session, services.keyring, standing.dataset.id, standing.principal.id)
+    granted = viewers.OF_DATASETS.is_viewer(session, services.keyring, standing.dataset.id, standing.principal.id)
     return _Entered(standing.dataset, is_reader=granted)

@@ -15,12 +15,12 @@ from sqlalchemy import make_url, update
 
 from app.config import Settings
 from app.db import tables
-from app.db.figures_database import FiguresDatabase, view_name
-from app.ledger import figure_outbox
+from app.db.figure_writers import view_name
+from app.db.figures_database import FiguresDatabase
+from app.ledger.outboxes import Outbox
 from app.services.context import Services
 from app.services.operations import startup
-from app.services.operations.collection_mirror import write_pending_collections
-from app.services.operations.figure_mirror import prepare, write_pending
+from app.services.operations.figure_copies import prepare, write_pending
 
 SCHEMA, ROLE = "published", "figures_reader"
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
@@ -163,8 +163,7 @@ def test_collections_catch_up_after_either_side_was_away(
 
     expected = put("mass", "other")
     prepare(services, target)
-    write_pending(services, target)
-    assert (write_pending_collections(services, target), write_pending_collections(services, target)) == (1, 0)
+    assert (write_pending(services, target), write_pending(services, target)) == (3, 0)
     assert copied_board(target_url) == expected
     with connect(target_url) as other:  # as if it had been restored, and changed
         other.execute("UPDATE collection_state SET change = 7")
@@ -172,7 +171,7 @@ def test_collections_catch_up_after_either_side_was_away(
         other.execute("INSERT INTO collection_state VALUES ('gone', 7)")
         other.execute("INSERT INTO collections VALUES ('gone', '', '', now())")
     prepare(services, target)
-    assert write_pending_collections(services, target) == 1
+    assert write_pending(services, target) == 1
     assert copied_board(target_url) == expected
     with connect(target_url) as other:
         assert other.execute("SELECT collection FROM collections").fetchall() == [("board",)]
@@ -180,7 +179,7 @@ def test_collections_catch_up_after_either_side_was_away(
     with services.database.write() as transaction:
         transaction.change(update(tables.collections).values(title="lie"))
         transaction.commit()
-    assert write_pending_collections(services, target) == 0  # what does not match its seal is not copied
+    assert write_pending(services, target) == 0  # what does not match its seal is not copied
     assert copied_board(target_url) == expected
 
 
@@ -219,8 +218,30 @@ class _Crash(BaseException):
     """The end of the process at some step."""
 
 
+def changes_of(kind: str, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+    """Change a figure, or a collection of two, with each step; yields what a reader is to find of collections."""
+    releases = [table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"] for _ in range(2)]
+    for name in ("mass", "other"):
+        publish(table, name, releases[0])
+    for number in itertools.count(1):
+        if kind == "figure":
+            publish(table, "mass", releases[number % 2])
+            yield []
+        elif number % 3 == 0:
+            assert table.owner.delete("/v1/collections/board").status_code == 204
+            yield []
+        else:
+            names = ("mass", "other") if number % 2 else ("other", "mass")
+            figures = [{"dataset": table.name, "figure": each} for each in names]
+            body = {"title": f"Board {number}", "figures": figures}
+            assert table.owner.put("/v1/collections/board", json=body).is_success
+            yield [("board", place, table.name, each) for place, each in enumerate(names, 1)]
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["figure", "collection"])
 def test_a_crash_at_any_step_loses_nothing_and_writes_nothing_twice(
+    kind: str,
     alone: Service,
     services: Services,
     table: Table,
@@ -229,8 +250,10 @@ def test_a_crash_at_any_step_loses_nothing_and_writes_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     prepare(services, target)
-    releases = [table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"] for _ in range(2)]
-    execute, set_written = psycopg.Connection.execute, figure_outbox.set_written
+    execute, set_written = psycopg.Connection.execute, Outbox.set_written
+    changes = changes_of(kind, table)
+    next(changes)
+    write_pending(services, target)
     left = 0
 
     def step() -> None:
@@ -248,21 +271,21 @@ def test_a_crash_at_any_step_loses_nothing_and_writes_nothing_twice(
         set_written(*asked)
         step()
 
-    for crash_at in itertools.count(1):
-        publish(table, "mass", releases[crash_at % 2])
+    for crash_at, boards in enumerate(changes, 1):
         left = crash_at
         with monkeypatch.context() as patched:
             patched.setattr(psycopg.Connection, "execute", counted_execute)
-            patched.setattr(figure_outbox, "set_written", counted_set)
+            patched.setattr(Outbox, "set_written", counted_set)
             try:
                 write_pending(services, target)
                 break
             except _Crash:
                 target.close()
         write_pending(services, target)
-        assert copied(target_url) == published(alone), crash_at
+        assert write_pending(services, target) == 0
+        assert (copied(target_url), copied_board(target_url)) == (published(alone), boards), crash_at
     assert crash_at > 6
-    assert copied(target_url) == published(alone)
+    assert (copied(target_url), copied_board(target_url)) == (published(alone), boards)
 
 
 @pytest.mark.slow
