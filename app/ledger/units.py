@@ -13,6 +13,11 @@ def epsilon_text(epsilon_nano: int) -> str:
     return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
 
 
+def stored_epsilon_text(stored: object) -> str:
+    """Return a stored amount as text; SQLite takes any value in any column, and no record has the text of another."""
+    return epsilon_text(stored) if isinstance(stored, int) else "not a number"
+
+
 def format_rounded_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
     """Return an ε with three significant digits, for a sentence. Round a cost up and a remaining budget down."""
     step = 10 ** max(len(str(epsilon_nano)) - _SENTENCE_DIGITS, 0)

@@ -1,5 +1,6 @@
-"""Verifies the records of the audit log, and that principals, requests for budget and collections agree with them.
+"""Verifies the records of the audit log, and that what acts change agrees with them.
 
+These are principals, requests for budget, collections, and reports with their runs.
 Somebody who can write to the database but does not have the secret cannot change a record or create, promote or admit
 a principal without being noticed. A principal without a record is reported, and so is one whose role, key, expiry,
 subject or display name differs from the records.
@@ -20,6 +21,7 @@ from app.ledger.chain.audit_log import canonical_bytes, key_seal
 from app.ledger.chain.keyring import Keyring
 from app.ledger.verification.budget_request_records import RecordedRequests
 from app.ledger.verification.collection_records import RecordedCollections
+from app.ledger.verification.report_records import RecordedReports
 from app.ledger.verification.results import MAX_PROBLEMS, Problem, Verification
 
 PAGE = 2_000
@@ -65,13 +67,14 @@ class _Verifier:
         self._seq, self._head = 0, None
         self._records = 0
         self._principals: dict[str, _RecordedPrincipal] = {}
-        self._requests, self._collections = RecordedRequests(), RecordedCollections()
+        self._requests, self._collections, self._reports = RecordedRequests(), RecordedCollections(), RecordedReports()
+        self._recorded = self._requests, self._collections, self._reports
         self._problems: list[Problem] = []
 
     def run(self) -> Verification:
         for row in self._rows():
             self._records += 1
-            wrong = self._check_chain(row) or self._requests.step(row) or self._collections.step(row)
+            wrong = self._check_chain(row) or next(filter(None, (each.step(row) for each in self._recorded)), None)
             if wrong is not None:
                 self._problems.append(Problem(row.seq, wrong))
             elif row.action.startswith("principal."):
@@ -85,6 +88,7 @@ class _Verifier:
                 self._requests.find_differing(self._session),
                 self._find_strays(),
                 self._collections.find_differing(self._session, self._keyring),
+                self._reports.find_differing(self._session),
             )
             self._problems += [Problem(None, wrong) for wrong in islice(differing, MAX_PROBLEMS)]
         return Verification(self._records, self._head, tuple(self._problems[:MAX_PROBLEMS]))

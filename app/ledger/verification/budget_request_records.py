@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select
 
 from app.db.session import Session
 from app.db.tables import budget_requests, datasets, principals
-from app.ledger.units import epsilon_text
+from app.ledger.units import stored_epsilon_text
 
 PAGE = 1_000
 _PREFIX = "budget_request."
@@ -88,10 +88,7 @@ def _granted(told: dict[str, Any], act: str) -> str | None:
 
 
 def _read(row: Any) -> _Request:  # noqa: ANN401 - a row of _STORED
-    granted = None if row.granted_nano is None else _epsilon_of(row.granted_nano)
-    return _Request(row.dataset, row.principal, _epsilon_of(row.epsilon_nano), row.state, granted, row.answered_by)
-
-
-def _epsilon_of(stored: object) -> str:
-    """Return an amount as records have it; SQLite takes any value in any column, and no record has such a text."""
-    return epsilon_text(stored) if isinstance(stored, int) else "not a number"
+    granted = None if row.granted_nano is None else stored_epsilon_text(row.granted_nano)
+    return _Request(
+        row.dataset, row.principal, stored_epsilon_text(row.epsilon_nano), row.state, granted, row.answered_by
+    )
