@@ -10,7 +10,7 @@ from service_world import Service, serving
 from sqlalchemy import Connection, delete, select, update
 from tampering import keyring_of, unconstrained
 
-from app.db.engine import Database
+from app.db.database import Database
 from app.db.session import Session
 from app.db.tables import report_runs, reports
 from app.ledger.verification import audit_log_verification
