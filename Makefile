@@ -11,7 +11,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
-	fuzz client messages bench bench-setup lint format lock release-check clean
+	fuzz client messages bench bench-long bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ $(SPARK)/ready: requirements-spark.lock pyproject.toml
 
 bench: $(VENV)/development $(BENCH)/peers ## Measure everything beside other libraries in ten minutes, and write docs/performance.md
 	@$(BIN)/python benchmarks/run.py $(NAMES)
+
+bench-long: $(VENV)/development $(BENCH)/peers ## Measure larger tables, longer ledgers and more requests in about an hour
+	@$(BIN)/python benchmarks/run.py --long $(NAMES)
 
 bench-setup: $(BENCH)/peers ## Install what the benchmarks measure us beside into .venv-bench
 

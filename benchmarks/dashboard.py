@@ -1,6 +1,6 @@
 """Measures a dashboard's first questions to a table of ten columns beside DuckDB's own SQL for the plain answers.
 
-Run: python benchmarks/dashboard.py [--rows 10000000] [--rounds 5]
+Run: python benchmarks/dashboard.py [--rows 10000000] [--rounds 5] [--kinds]
 
 The service's engine computes exact sums, without a draw; DuckDB computes the same counts and means from the same
 Parquet file, without clamping. Each round has a new copy of the stored table, so that nothing is known from before, and
@@ -208,6 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10**7)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kinds", action="store_true", help="the questions of each kind too, not only all together")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "rows.parquet"
@@ -221,9 +222,9 @@ def main() -> None:
                 ways["numpy"] = lambda what=what: plain[what]
             single[what] = measure(given.rounds, ways)
         show(f"a first question, {given.rows:,} rows", single, ["ours", "numpy"])
-        questions = list_questions()
-        together = {}
-        for what, asked in [*questions.items(), ("all", [each for some in questions.values() for each in some])]:
+        questions, together = list_questions(), {}
+        kinds = questions if given.kinds else {}
+        for what, asked in [*kinds.items(), ("all", [each for some in questions.values() for each in some])]:
             needs = service.needs(asked)
             together[f"{len(asked)} {what}"] = measure(
                 given.rounds,

@@ -23,7 +23,7 @@ from app.dp.numbers.random_bits import SystemBits
 ROUNDS = 5
 SINGLE = 5_000
 SIZES = (10**3, 10**4, 10**5, 10**6)
-MAX_OF_PEERS = 10**5  # peers that take tens of microseconds per draw are measured up to this size
+MAX_OF_PEERS = 10**4  # peers that take tens of microseconds per draw are measured up to this size
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -22,7 +22,6 @@ from app.db.repositories import datasets, principals
 from app.db.tables import releases
 from app.ledger.chain.keyring import Keyring
 
-SIZES = [10**2, 10**3, 10**4, 10**5, 10**6]
 STATISTIC = {"kind": "mean", "column": "x"}
 _keys = itertools.count()
 
@@ -42,7 +41,7 @@ def main() -> None:
     """Measure with one client, and grow the ledger between measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2000)
-    parser.add_argument("--most", type=int, default=10**6)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**2, 10**3, 10**4, 10**5, 10**6])
     parser.add_argument("--postgres", action="store_true", help="with the ledger in Postgres instead of SQLite")
     asked = parser.parse_args()
     table = Table("stored releases", "plan p50 ms", "release p50 ms", "release p99 ms", "p50 against the first")
@@ -68,7 +67,7 @@ def main() -> None:
         load.measure(service.port, release, clients=1, most=50)
         keyring = Keyring([(Path(folder) / "data" / "secret").read_text("utf-8").strip()])
         first, known = None, 0
-        for size in (size for size in SIZES if size <= asked.most):
+        for size in sorted(asked.sizes):
             _grow(database, keyring, size, known)
             known += size
             for make in (planned, release):  # fill the caches first, so that only growth is measured

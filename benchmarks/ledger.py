@@ -1,4 +1,4 @@
-"""Measures durable releases by database and number of workers, and bare commits of the same database in the same run.
+"""Measures durable releases on Postgres by number of workers, and bare commits on the same server in the same run.
 
 Each release is fresh and has its own key. All are on one dataset, so they all wait for the lock of its account.
 
@@ -22,7 +22,6 @@ from rich.table import Table
 from sqlalchemy import make_url
 
 BODY = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.000001", "reuse": False}
-SETTINGS = [("SQLite", 1), ("Postgres", 1), ("Postgres", 2), ("Postgres", 4)]
 _keys = itertools.count()
 
 
@@ -37,11 +36,9 @@ def _database(server: str, name: str) -> str:
     return make_url(server).set(database=name).render_as_string(hide_password=False)
 
 
-def _contest(table: Table, home: str, workers: int, server: str, asked: argparse.Namespace) -> None:
+def _contest(table: Table, workers: int, server: str, asked: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder, ExitStack() as running:
-        place, urls = Path(folder), [None, None]
-        if home == "Postgres":
-            urls = [_database(server, f"{peer}_{workers}") for peer in ("bare", "ledger")]
+        place, urls = Path(folder), [_database(server, f"{peer}_{workers}") for peer in ("bare", "ledger")]
         bare = running.enter_context(servers.bare(place, urls[0], workers))
         service = running.enter_context(servers.snapledger(place, urls[1], workers))
         rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
@@ -60,7 +57,7 @@ def _contest(table: Table, home: str, workers: int, server: str, asked: argparse
         measured = [run[index] for run in runs]
         rate, p50, p99 = (statistics.median(getattr(m, part) for m in measured) for part in ("rate", "p50", "p99"))
         ratio = statistics.median(run[index].rate / run[0].rate for run in runs)
-        table.add_row(home, str(workers), name, f"{rate:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{ratio:.2f}")
+        table.add_row(str(workers), name, f"{rate:,.0f}", f"{p50:.2f}", f"{p99:.2f}", f"{ratio:.2f}")
 
 
 def main() -> None:
@@ -69,11 +66,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     asked = parser.parse_args()
-    table = Table("database", "workers", "what", "a second", "p50 ms", "p99 ms", "of the bare rate")
+    table = Table("workers", "what", "a second", "p50 ms", "p99 ms", "of the bare rate")
     with servers.postgres() as server:
-        for home, workers in SETTINGS:
-            _contest(table, home, workers, server, asked)
+        for workers in asked.workers:
+            _contest(table, workers, server, asked)
     Console().print(table)
 
 

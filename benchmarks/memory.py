@@ -22,6 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--statistics", type=int, default=5_000, help="the number of different statistics")
     asked = parser.parse_args()
     table, numbers = Table("requests", "requests/s", "service MiB"), itertools.count()
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder, servers.snapledger(Path(folder)) as service:
@@ -30,7 +31,7 @@ def main() -> None:
 
         def make() -> bytes:
             number = next(numbers)
-            statistic = {"kind": "mean", "column": "x", "bounds": [0, 50 + number % 5000]}
+            statistic = {"kind": "mean", "column": "x", "bounds": [0, 50 + number % asked.statistics]}
             question = {"statistic": statistic, "epsilon": "0.001", "reuse": number % 3 != 0}
             path = "/v1/datasets/t/" + ("plan" if number % 3 == 1 else "releases")
             body = json.dumps(question).encode()

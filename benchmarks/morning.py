@@ -49,14 +49,15 @@ def _measured(port: int, make: Callable[[], bytes], asked: argparse.Namespace) -
 
 
 def main() -> None:
-    """Measure both servers with 1, 2 and 4 workers, one after the other, each on its own database."""
+    """Measure both servers with each number of workers, one after the other, each on its own database."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     asked = parser.parse_args()
     table = Table("workers", "server", "requests/s", "p50 ms", "p99 ms", title=f"{asked.clients} clients")
     rows = "x\n" + "".join(f"{number % 101}\n" for number in range(344))
-    for workers in (1, 2, 4):
+    for workers in asked.workers:
         with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder, servers.postgres() as url:
             with servers.snapledger(Path(folder), url, workers) as service:
                 servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())

@@ -1,15 +1,17 @@
 """Reads the tables that benchmarks print, keeps them in results.json, and renders docs/performance.md from them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from runs import RUNS, Peers
+import goals
+from runs import RUNS, Peers, Run
 
 PATH = Path(__file__).with_name("results.json")
 COMPARED = ("what", "Snapledger", "peer", "its figure", "ratio")
+JUDGED = ("what", "goal", "measured", "met")
 _WIDTH = 100
 
 
@@ -23,7 +25,8 @@ def load() -> dict[str, Any]:
 
 def save(measured: dict[str, Any]) -> None:
     """Keep the measurements, of present benchmarks only."""
-    measured["runs"] = {each.name: measured["runs"][each.name] for each in RUNS if each.name in measured["runs"]}
+    names = [name for each in RUNS for name in (each.name, f"{each.name}-long")]
+    measured["runs"] = {name: measured["runs"][name] for name in names if name in measured["runs"]}
     PATH.write_text(json.dumps(measured, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
@@ -51,6 +54,11 @@ def compare(measured: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
                 if (peers.figure or peers.ours) in table["columns"]:
                     rows += _compare_table(each.title, table, peers)
     return rows
+
+
+def judge(measured: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """One row for each goal that was measured: what, the goal, the figure, and whether it is met."""
+    return goals.judge(measured["runs"])
 
 
 def _compare_table(title: str, table: dict[str, Any], peers: Peers) -> Iterator[tuple[str, str, str, str, str]]:
@@ -113,20 +121,31 @@ def render_page(measured: dict[str, Any]) -> str:
                     ("Load of the machine when it began", "load"),
                 )
             ),
-            _markdown(list(COMPARED), [list(row) for row in compare(measured)]),
+            _markdown(COMPARED, compare(measured)),
+            "## What we aim at",
+            _wrap(_GOALS),
+            _markdown(JUDGED, judge(measured)),
         ]
     for each in RUNS:
-        found = measured["runs"].get(each.name)
-        if found is not None:
-            command = " ".join(["python", f"benchmarks/{each.script}", *each.arguments])
-            parts += [f"## {each.title}", _wrap(each.how_to_read), f"```sh\n{command}\n```"]
-            parts += [_markdown(table["columns"], table["rows"]) for table in found.get("tables", ())]
-            if "error" in found:
-                parts.append(_wrap(f"It was not measured: {found['error']}."))
+        found = [measured["runs"][name] for name in (each.name, f"{each.name}-long") if name in measured["runs"]]
+        if found:
+            parts += [f"## {each.title}", _wrap(each.how_to_read)]
+            parts += [part for one in found for part in _render_run(each, one)]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(columns: list[str], rows: list[list[str]]) -> str:
+def _render_run(each: Run, found: dict[str, Any]) -> Iterator[str]:
+    command = " ".join(["python", f"benchmarks/{each.script}", *found["arguments"]])
+    yield f"```sh\n{command}\n```"
+    if "error" in found:
+        yield _wrap(f"It was not measured: {found['error']}.")
+        return
+    for table in found["tables"]:
+        yield _markdown(table["columns"], table["rows"])
+    yield _wrap(f"Measured at commit {found['commit']}, {found['at']}, in {found['seconds']} s.")
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -140,10 +159,15 @@ def _wrap(text: str) -> str:
     return "\n".join(lines)
 
 
+_GOALS = (
+    "A goal is judged by the longest run that was measured. Registration, storage and growth compare Snapledger with "
+    "itself; all other ratios compare it with the peer of the same run."
+)
 _HEAD = """# Performance
 
 `make bench` measures all of this in about ten minutes and writes this page. Use an idle machine:
-the figures of a busy one say nothing. Compare only figures of one run.
+the figures of a busy one say nothing. Compare only figures of one run. `make bench-long` measures
+larger tables, longer ledgers and more requests in about an hour, and adds its figures here.
 
 * **The ratio is what to read.** The service and its peer are measured in turn, on the same machine
   and in the same run, so their ratio says more than either figure. Above 1, Snapledger is faster.

@@ -33,6 +33,8 @@ class Run:
         name: its name, for `python benchmarks/run.py NAME`.
         title: the title of its tables on the page.
         how_to_read: what is measured, and what to compare.
+        arguments: those of `make bench`.
+        long_arguments: those of `make bench-long`, if it runs this.
     """
 
     name: str
@@ -40,12 +42,13 @@ class Run:
     script: str
     how_to_read: str
     arguments: tuple[str, ...] = ()
+    long_arguments: tuple[str, ...] = ()
     peers: tuple[Peers, ...] = ()
     in_environment_of_peers: bool = False
 
 
 _OF_SERVERS = {"server": "server", "figure": "requests/s", "better": "higher", "unit": "requests/s"}
-_SHORT = ("--seconds", "1.5", "--rounds", "5")
+_SHORT = ("--seconds", "1", "--rounds", "5")
 
 RUNS = (
     Run(
@@ -55,7 +58,7 @@ RUNS = (
         "The bare endpoint parses the same body and, for releases, makes one durable commit. Each fresh release "
         "checks and debits its budget, computes, draws, and appends to the hash chain, all in one durable transaction.",
         _SHORT,
-        (Peers(("contest",), "snapledger", **_OF_SERVERS),),
+        peers=(Peers(("contest",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
         "releases-postgres",
@@ -63,16 +66,16 @@ RUNS = (
         "throughput.py",
         "The same, with both on the same Postgres server.",
         (*_SHORT, "--postgres"),
-        (Peers(("contest",), "snapledger", **_OF_SERVERS),),
+        peers=(Peers(("contest",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
         "workers",
-        "Durable releases by database and number of workers",
+        "Durable releases on Postgres by number of workers",
         "ledger.py",
         "All releases are on one dataset, so they wait for the lock of its account. The bare commit is on the event "
         "loop, which is faster than the bare `def` endpoint above.",
-        ("--seconds", "1.5", "--rounds", "3"),
-        (Peers(("database", "workers"), "release", "higher", "a second", server="what", figure="a second"),),
+        ("--seconds", "1", "--rounds", "3", "--workers", "1", "2"),
+        peers=(Peers(("workers",), "release", "higher", "a second", server="what", figure="a second"),),
     ),
     Run(
         "dashboard-load",
@@ -81,7 +84,8 @@ RUNS = (
         "200 clients; 90 % plans and reused releases, 10 % fresh ones. The peer is what a team would write first: "
         "FastAPI over OpenDP's Laplace mechanism with one durable debit per release, without allowances, hash chain, "
         "idempotency and exact sums.",
-        ("--seconds", "3"),
+        ("--seconds", "3", "--workers", "1", "2"),
+        ("--seconds", "10", "--workers", "1", "2", "4"),
         (Peers(("workers",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
@@ -90,16 +94,19 @@ RUNS = (
         "figures.py",
         "50 clients poll one figure with a viewer's key. The bare endpoint answers 304 without looking at anything; "
         "ours checks the key, the grant and the seals. After all polls the ledger is what it was before.",
-        ("--seconds", "0.5", "--rounds", "3"),
+        ("--seconds", "0.3", "--rounds", "3"),
+        ("--seconds", "5", "--rounds", "5"),
         (Peers(("poll",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
         "first-questions",
         "The first release of a statistic over a large table",
         "scan.py",
-        "Seconds of a first release over HTTP; `known` is a release whose exact sums are cached. numpy reads the same "
-        "file, clips and computes, without privacy. OpenDP's Polars context and diffprivlib do the same with privacy.",
-        ("--rows", "100000", "10000000"),
+        "Seconds of a first release over HTTP, at the declared bounds, whose sums and codes are prepared, and at other "
+        "bounds; `known` is a release whose exact sums are cached. numpy reads the same file, clips and computes, "
+        "without privacy. OpenDP's Polars context and diffprivlib do the same with privacy.",
+        ("--rows", "10000000"),
+        ("--rows", "100000", "100000000"),
         (
             Peers(
                 *(("rows", "statistic"), "ours s", "lower", "s"),
@@ -113,7 +120,8 @@ RUNS = (
         "dashboard.py",
         "Medians in milliseconds over ten columns. Ours are exact sums of clamped values, before any draw. numpy clips "
         "too; DuckDB's own SQL computes the plain answers and does not clip.",
-        ("--rows", "1000000", "--rounds", "3"),
+        ("--rows", "10000000", "--rounds", "3"),
+        ("--rows", "10000000", "--rounds", "5", "--kinds"),
         (
             Peers(("median ms",), "ours", "lower", "ms", (("numpy", "numpy"),)),
             Peers(("median ms",), "at once", "lower", "ms", (("DuckDB", "DuckDB"),)),
@@ -145,14 +153,16 @@ RUNS = (
         "Latency as the ledger grows",
         "growth.py",
         "The last column is the median divided by that of the first row, of plans and of releases: 1.0 is no growth.",
-        ("--requests", "500", "--most", "100000"),
+        ("--requests", "1000", "--sizes", "100", "100000"),
+        ("--requests", "2000", "--sizes", "100", "1000", "10000", "100000", "1000000"),
     ),
     Run(
         "growth-postgres",
         "Latency as the ledger grows, on Postgres",
         "growth.py",
         "The same with the ledger in Postgres.",
-        ("--requests", "500", "--most", "100000", "--postgres"),
+        ("--requests", "1000", "--sizes", "100", "100000", "--postgres"),
+        ("--requests", "2000", "--sizes", "100", "1000", "10000", "100000", "1000000", "--postgres"),
     ),
     Run(
         "verification",
@@ -160,22 +170,25 @@ RUNS = (
         "verification.py",
         "Every debit has a release with its answer and an idempotency key, whose hashes and seals are checked too. `by "
         "processor time` is what one core alone would do: on Postgres the server works at the same time.",
-        ("--most", "100000", "--rounds", "3"),
+        ("--debits", "100000", "--rounds", "3"),
+        ("--debits", "1000000", "--rounds", "3"),
     ),
     Run(
         "registration",
         "Registration of a table",
         "registration.py",
-        "Reading and storing a Parquet file, and the report for its owner, in one process.",
-        ("--rows", "1000000"),
+        "Reading and storing a Parquet file, and the report for its owner, in one process: with the sums and codes "
+        "that are prepared, and without. What is prepared makes later questions fast, and the report too.",
+        ("--rows", "5000000", "--rounds", "1"),
+        ("--rows", "10000000", "--rounds", "3"),
     ),
     Run(
         "memory",
         "Memory under load",
         "memory.py",
-        "The memory must stay constant once the caches are full. `python benchmarks/memory.py` sends ten times as many "
-        "requests.",
-        ("--requests", "20000"),
+        "The memory must stay constant once the caches are full.",
+        ("--requests", "15000", "--statistics", "500"),
+        ("--requests", "200000"),
     ),
     Run(
         "hostile-files",
@@ -188,13 +201,15 @@ RUNS = (
         "Whether times depend on texts",
         "timing_of_texts.py",
         "The times of a column must not depend on what its texts are. This is a check, not a comparison.",
+        ("--rounds", "7"),
     ),
     Run(
         "times-of-noise",
         "Whether times reveal the noise",
         "timing_leak.py",
-        "Welch's t between the half with more noise and the half with less; beyond ±4.5 is suspect. The script alone "
-        "makes a hundred times as many requests, which is what a check needs.",
+        "Welch's t between the half with more noise and the half with less; beyond ±4.5 is suspect. The long run makes "
+        "a hundred times as many requests, which is what a check needs.",
         ("--draws", "20000", "--requests", "1000"),
+        ("--draws", "100000", "--requests", "100000"),
     ),
 )

@@ -18,15 +18,25 @@ from rich.console import Console
 from rich.table import Table
 
 BODY = {"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.000001", "alpha": 0.05, "gamma": 0.05}
+DATASETS = 16
 _keys = itertools.count()
 
 
-def _make(path: str, key: str, *, reuse: bool, keyed: bool = False) -> Callable[[], bytes]:
-    body = json.dumps(BODY | {"grid_refinement": 0, "reuse": reuse}).encode()
-    if not keyed:
-        fixed = load.request(path, key, body)
-        return lambda: fixed
-    return lambda: load.request(path, key, body, f"Idempotency-Key: {next(_keys)}\r\n")
+def _make(path: str, key: str, *, reuse: bool) -> Callable[[], bytes]:
+    fixed = load.request(path, key, json.dumps(BODY | {"grid_refinement": 0, "reuse": reuse}).encode())
+    return lambda: fixed
+
+
+def _release(key: str, datasets: int) -> Callable[[], bytes]:
+    """Return a function that returns fresh releases, each with its key; the datasets take turns."""
+    body = json.dumps(BODY | {"grid_refinement": 0, "reuse": False}).encode()
+
+    def make() -> bytes:
+        number = next(_keys)
+        path = f"/v1/datasets/t{number % datasets}/releases"
+        return load.request(path, key, body, f"Idempotency-Key: {number}\r\n")
+
+    return make
 
 
 def main() -> None:
@@ -46,24 +56,29 @@ def main() -> None:
             servers.snapledger(place, urls[1], asked.workers) as service,
         ):
             rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
-            servers.register(service, "t", {"x": {"kind": "integer", "bounds": [0, 100]}}, rows.encode())
-            path = "/v1/datasets/t"
+            for number in range(DATASETS):
+                columns = {"x": {"kind": "integer", "bounds": [0, 100]}}
+                servers.register(service, f"t{number}", columns, rows.encode())
             ours = "snapledger"
+            durable = {
+                "bare endpoint": (bare.port, _make("/durable", "", reuse=False)),
+                "bare, on the event loop": (bare.port, _make("/durable-async", "", reuse=False)),
+            }
             contests = {
                 f"releases, {asked.clients} clients": (
                     asked.clients,
-                    {
-                        "bare endpoint": (bare.port, _make("/durable", "", reuse=False)),
-                        "bare, on the event loop": (bare.port, _make("/durable-async", "", reuse=False)),
-                        ours: (service.port, _make(f"{path}/releases", service.key, reuse=False, keyed=True)),
-                    },
+                    durable | {ours: (service.port, _release(service.key, 1))},
+                ),
+                f"releases on {DATASETS} datasets, {asked.clients} clients": (
+                    asked.clients,
+                    durable | {ours: (service.port, _release(service.key, DATASETS))},
                 ),
                 "plans, 1 client": (
                     1,
                     {
                         "bare endpoint": (bare.port, _make("/plain", "", reuse=True)),
                         "bare, on the event loop": (bare.port, _make("/plain-async", "", reuse=True)),
-                        ours: (service.port, _make(f"{path}/plan", service.key, reuse=True)),
+                        ours: (service.port, _make("/v1/datasets/t0/plan", service.key, reuse=True)),
                     },
                 ),
             }

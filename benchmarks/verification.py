@@ -21,8 +21,6 @@ from rich.table import Table
 from app.db.database import Database
 from app.ledger.verification import ledger_verification
 
-SIZES = [10**5, 10**6]
-
 
 def _measure(table: Table, home: str, database: Database, debits: int, rounds: int) -> None:
     dataset_id = filled_ledgers.fill_ledger(database, debits)
@@ -47,11 +45,11 @@ def _memory_mib() -> float:
 def main() -> None:
     """Fill each ledger, verify it some times, and print the medians."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--most", type=int, default=10**6)
+    parser.add_argument("--debits", type=int, nargs="+", default=[10**5, 10**6])
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     table = Table("database", "entries", "entries a second", "by processor time", "more memory MiB")
-    for debits in (size for size in SIZES if size <= asked.most):
+    for debits in asked.debits:
         with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
             _measure(table, "SQLite", Database(f"sqlite:///{folder}/ledger.sqlite3"), debits, asked.rounds)
         with servers.postgres() as server:

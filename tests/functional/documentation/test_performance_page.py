@@ -29,7 +29,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     import results  # noqa: PLC0415
 
     yield results
-    for name in ("results", "runs"):
+    for name in ("results", "runs", "goals", "run"):
         sys.modules.pop(name, None)
 
 
@@ -56,11 +56,49 @@ def test_tables_are_read_and_compared(results: ModuleType) -> None:
     ]
     bins = {"columns": ["bins", "first s", "numpy counts s"], "rows": [["10", "0.5", "0.25"], ["20", "0.5", "—"]]}
     machine = dict.fromkeys(("commit", "at", "processor", "memory", "system", "load"), "x")
-    measured = {"machine": machine, "runs": {"releases-sqlite": {"tables": tables}, "histograms": {"tables": [bins]}}}
+    about = {"commit": "c0ffee", "at": "today", "seconds": 3, "arguments": ["--rows", "5"]}
+    runs = {"releases-sqlite": about | {"tables": tables}, "histograms-long": about | {"error": "it failed"}}
+    measured = {"machine": machine, "runs": runs | {"histograms": about | {"tables": [bins]}}}
     assert [row[1:] for row in results.compare(measured)] == [
         ("1,500 requests/s", "bare endpoint", "2,000 requests/s", "0.75 × its speed"),
         ("0.5 s", "numpy", "0.25 s", "0.50 × its speed"),
     ]
-    assert "| Histograms of many bins: 10 bins | 0.5 s | numpy | 0.25 s | 0.50 × its speed |" in results.render_page(
-        measured
-    )
+    page = results.render_page(measured)
+    assert "| Histograms of many bins: 10 bins | 0.5 s | numpy | 0.25 s | 0.50 × its speed |" in page
+    assert "python benchmarks/bulk.py --rows 5\n" in page
+    assert "Measured at commit c0ffee, today, in 3 s." in page
+    assert "It was not measured: it failed." in page
+
+
+def test_goals_are_judged_by_the_longest_run(results: ModuleType) -> None:
+    def of_sizes(*medians: str) -> dict[str, object]:
+        columns = ["stored releases", "plan p50 ms", "release p50 ms"]
+        return {"tables": [{"columns": columns, "rows": [["100", "1.0", median] for median in medians]}]}
+
+    measured = {"runs": {"growth": of_sizes("2.0", "2.2"), "growth-long": of_sizes("2.0", "2.1", "3.0")}}
+    plans, releases = results.judge(measured)
+    assert plans == ("Growth of plans, on SQLite", "at most 1.2", "1", "yes")
+    assert releases == ("Growth of releases, on SQLite", "at most 1.2", "1.5", "no")
+    measured["runs"]["growth-long"] = {"error": "it failed"}
+    assert results.judge(measured)[1][2:] == ("1.1", "yes")
+    names = {each.name for each in results.RUNS}
+    assert {goal.run for goal in results.goals.GOALS} <= names
+
+
+def test_a_benchmark_without_figures_has_failed(
+    results: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import run  # noqa: PLC0415 - in the folder of the benchmarks
+    from runs import Run  # noqa: PLC0415
+
+    def outcome(script: str) -> dict[str, object]:
+        path = tmp_path / "script.py"
+        path.write_text(script, "utf-8")
+        return run.run(Run("x", "x", str(path), "x"), long=False)
+
+    header = '"┏━━━┓\\n┃ a ┃\\n└───┘"'
+    assert outcome(f"print({header})")["error"] == "it printed no figures"
+    assert outcome('print("| a |\\n|---|\\n| 1 |")')["tables"] == [{"columns": ["a"], "rows": [["1"]]}]
+    assert outcome("raise SystemExit('no such file')")["error"] == "no such file"
+    monkeypatch.setattr(run, "MAX_SECONDS", 0.01)
+    assert outcome("import threading\nthreading.Event().wait()")["error"] == "it took more than 0.01 seconds"
