@@ -26,6 +26,17 @@ def radius(parameters: Parameters, alpha: Rational) -> Rational:
     return min(mpq(tail) + parameters.grid / 2, 2 * parameters.bound)
 
 
+def simultaneous_radius(parameters: Parameters, alpha: Rational, draws: int) -> Rational:
+    """Return the radius within which all of `draws` releases are at once with probability at least 1 - α.
+
+    It is the union bound: `radius` at α/draws.
+
+    Raises:
+        ValueError: if α is not in (0, 1).
+    """
+    return radius(parameters, alpha / draws)
+
+
 @lru_cache(maxsize=4096)
 def tight_radius(parameters: Parameters, alpha: Rational) -> Rational:
     """Return the smallest radius that holds for every statistic in the range without clamps; it is at most `radius`.

@@ -92,11 +92,8 @@ class Mechanism:
         return self.sensitivity * radii.tight_radius(self.parameters, alpha)
 
     def simultaneous_radius(self, alpha: Rational) -> Rational:
-        """Return the radius that holds for all components at once with probability at least 1 - `alpha`.
-
-        In the statistic's units, by the union bound over the draws.
-        """
-        return self.radius(alpha / self.statistic.draws)
+        """Return the radius that holds for all components at once at `alpha`, in the statistic's units."""
+        return self.sensitivity * radii.simultaneous_radius(self.parameters, alpha, self.statistic.draws)
 
     @property
     def resolution(self) -> Rational:
