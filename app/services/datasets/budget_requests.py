@@ -16,7 +16,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.names import require_release_id
 from app.services.rendering.documents import Document
-from app.services.reports.wakening import QUEUED
+from app.services.reports.run_queue import QUEUED
 
 
 @dataclass(frozen=True, slots=True)

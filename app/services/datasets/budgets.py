@@ -18,7 +18,7 @@ from app.services.context import Services
 from app.services.names import is_name
 from app.services.preconditions import EntityTags, require_match
 from app.services.rendering.documents import Document
-from app.services.reports.wakening import QUEUED
+from app.services.reports.run_queue import QUEUED
 
 
 def budget_figures(account: Account | Allowance) -> Document:

@@ -9,7 +9,7 @@ from app.db.clock import now
 from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset, Successor
 from app.db.repositories.principals import Principal
-from app.db.session import ReadSession, WriteSession
+from app.db.session import ReadSession
 from app.engines.errors import EngineFailure, InvalidFile
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import PLAIN, FileFormat
@@ -24,8 +24,8 @@ from app.errors import (
     OverloadedError,
     UnavailableError,
 )
-from app.ledger import accounts, allowances, dataset_states, report_runs
-from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
+from app.ledger import accounts, dataset_states, report_runs
+from app.ledger.units import epsilon_text
 from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Access, Credential, rules
@@ -33,7 +33,7 @@ from app.services.context import Services
 from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
 from app.services.rendering.documents import Document
-from app.services.reports.wakening import QUEUED
+from app.services.reports.run_queue import QUEUED, queue_runs
 
 SAME_PEOPLE = (
     "Another dataset has data of the same people. Each has a budget of its own, and for a person who is in both the "
@@ -154,7 +154,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
                 epsilon_limit=epsilon_text(limit_nano),
                 rows_per_unit=registration.rows_per_unit,
             )
-            _move_reports(services, transaction, owner, dataset)
+            queue_runs(services, transaction, owner, dataset)
             outcome_known = False
             transaction.commit()
     except Exception:
@@ -164,30 +164,6 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
     services.tables.settle(ingested.file_id)
     QUEUED.set()
     return dataset_document(dataset, owned=True) | {"report": report}
-
-
-def _move_reports(services: Services, transaction: WriteSession, owner: Principal, dataset: Dataset) -> None:
-    """Queue the reports of the predecessor, and let the owner's own spend what their budgets say for one run.
-
-    The reports of others wait until the owner grants an allowance.
-    """
-    predecessor = None if dataset.succeeds is None else datasets.find_dataset(transaction, dataset.succeeds)
-    if predecessor is None:
-        return
-    keyring, path = services.keyring, audit_records.dataset_path(dataset.name)
-    moved = report_runs.move_reports(transaction, keyring, predecessor.id, dataset.id, dataset.created_at)
-    own_nano = sum(min(each.run_limit_nano, each.remaining_nano) for each in moved if each.principal_id == owner.id)
-    if own_nano:
-        own_nano = min(own_nano, MAX_EPSILON_NANO)
-        allowances.grant_allowance(transaction, keyring.seal, dataset.id, owner, own_nano, dataset.created_at)
-        told = {"epsilon_limit": epsilon_text(own_nano), "window_days": None}
-        audit_records.record(
-            transaction, keyring.seal, owner, "allowance.grant", f"{path}/allowances/{owner.name}", **told
-        )
-    for each in moved:
-        audit_records.record(
-            transaction, keyring.seal, owner, "report.move", f"{path}/reports/{each.name}", succeeds=predecessor.name
-        )
 
 
 def _source(registration: Registration, ingested: Ingested) -> str:

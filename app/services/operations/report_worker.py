@@ -15,8 +15,8 @@ from app import metrics
 from app.errors import SnapledgerError
 from app.services.context import Services
 from app.services.reports import running
+from app.services.reports.run_queue import QUEUED
 from app.services.reports.running import Interface
-from app.services.reports.wakening import QUEUED
 
 LOCK_FILE: Final = "reports.lock"
 """In the data directory: the process that holds its lock carries out the runs."""

@@ -17,7 +17,7 @@ from app.services.releasing.bulkhead import enter_if_many
 from app.services.rendering.documents import Document
 from app.services.reports.definition import Terms, plan_run, require_affordable
 from app.services.reports.report_documents import report_document, require_seen, run_document
-from app.services.reports.wakening import QUEUED
+from app.services.reports.run_queue import QUEUED
 
 MAX_REPORTS = 100
 """Of a dataset: each of them is run when it is succeeded."""
