@@ -11,16 +11,14 @@ from app.db.repositories.datasets import Dataset
 from app.dp.mechanism import bias as biases
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import json_number, json_probability, round_up
-from app.dp.table.bins import Bins, IntervalBins
-from app.dp.table.cells import Cells, Steps, WithOutside
-from app.json_text import encode_json, join_array, join_object, number_texts
+from app.json_text import encode_json, join_object
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services.planning.presentation import Presentation
 from app.services.planning.questions import Plan
+from app.services.rendering.bin_documents import encode_bins
 from app.services.rendering.treatments import treatment_document
 
-MAX_LISTED_INTERVALS = 1_000
 MAX_CACHE_BYTES = 2**25
 """The maximum total size of all cached members, including their plans."""
 
@@ -103,32 +101,6 @@ def mechanism_document(mechanism: Mechanism) -> Document:
     if mechanism.statistic.bins is not None:
         figures["epsilon_per_bin"] = json_number(parameters.epsilon)
     return figures
-
-
-def encode_bins(mechanism: Mechanism) -> Mapping[str, bytes]:
-    """Return the members that describe the components, as JSON; nothing for a single number.
-
-    More than `MAX_LISTED_INTERVALS` intervals are described by their edges alone. A two-way table has its columns'
-    bins in `axes`, and in `bins` only what is not a cell.
-    """
-    described = mechanism.statistic.bins
-    if described is None:
-        return {}
-    inside = described.inside if isinstance(described, WithOutside) else described
-    if isinstance(inside, Cells):
-        axes = (join_object(_encode_bins_of(axis)) for axis in (inside.x, inside.y))
-        listed = described.describe() if isinstance(described, WithOutside) else None
-        return {"bins": encode_json(listed), "axes": b"[%b]" % b",".join(axes)}
-    return _encode_bins_of(described if isinstance(described, WithOutside) else inside)
-
-
-def _encode_bins_of(described: Bins | WithOutside | Steps) -> Mapping[str, bytes]:
-    inside = described.inside if isinstance(described, WithOutside) else described
-    if isinstance(inside, IntervalBins) and inside.edges.intervals > MAX_LISTED_INTERVALS:
-        if inside.kind.temporal:
-            return {"bins": encode_json(None), "edges": encode_json(inside.edge_values())}
-        return {"bins": encode_json(None), "edges": join_array(number_texts(inside.edges.doubles()))}
-    return {"bins": encode_json(described.describe())}
 
 
 def _member_bytes(members: Mapping[str, bytes]) -> int:
