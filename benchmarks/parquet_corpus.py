@@ -25,7 +25,7 @@ from pyarrow import types
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import first_unit, last_unit
 from app.engines.errors import EngineFailure, InvalidFile
-from app.engines.ingest.draft import draft_metadata
+from app.engines.ingest.drafting.draft import draft_metadata
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest_process.job import Limits
 from app.engines.ingest_process.reader import IngestReader, never

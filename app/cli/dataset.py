@@ -37,7 +37,7 @@ def suggest(  # noqa: PLR0913 - one for each thing that a file may not show
     Everybody with access sees bounds and categories. Those of the draft come from the data and would reveal some
     of it: replace them with what you know without the data, then empty each column's list `unconfirmed`.
     """
-    from app.engines.ingest.draft import complete_metadata, draft_metadata  # noqa: PLC0415 - uploads need no engine
+    from app.engines.ingest.drafting.draft import complete_metadata, draft_metadata  # noqa: PLC0415 - uploads need no engine
     from app.engines.ingest.file_format import FileFormat  # noqa: PLC0415
 
     if no_header and header_row is not None:

@@ -16,9 +16,9 @@ from app.dp.table.bins import Bins, BooleanBins, CategoryBins
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf
-from app.engines.ingest.code_arrays import to_codes
 from app.engines.sql.bin_expressions import cuts_between, missing_bin
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
+from app.engines.stored_file.code_arrays import to_codes
 
 ROWS_PER_MISSING_VALUE = 20
 """Of a column that may lack values, one row in 20 does."""

@@ -23,7 +23,7 @@ from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
-from app.engines.ingest.draft import Draft, draft_metadata
+from app.engines.ingest.drafting.draft import Draft, draft_metadata
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.tables import Tables
 from app.services.planning.columns import decode_columns, encode_columns

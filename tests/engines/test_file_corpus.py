@@ -12,7 +12,7 @@ from app.api.json_codec import decode
 from app.api.routers.datasets import to_registration
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
-from app.engines.ingest.draft import draft_metadata
+from app.engines.ingest.drafting.draft import draft_metadata
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.tables import Tables
 from app.services.planning.columns import decode_columns, encode_columns

@@ -13,11 +13,11 @@ from engine_world import CATEGORY, INTEGER, as_parquet
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
-from app.engines.ingest import footer, page_sizes
-from app.engines.ingest.draft import draft_metadata
-from app.engines.ingest.footer import TooLargeError, read_row_groups
-from app.engines.ingest.page_sizes import Pages, examine_pages
-from app.engines.ingest.thrift import Compact, MalformedError, TooManyElementsError
+from app.engines.ingest.drafting.draft import draft_metadata
+from app.engines.ingest.parquet import footer, page_sizes
+from app.engines.ingest.parquet.footer import TooLargeError, read_row_groups
+from app.engines.ingest.parquet.page_sizes import Pages, examine_pages
+from app.engines.ingest.parquet.thrift import Compact, MalformedError, TooManyElementsError
 from app.engines.storage.tables import Tables
 
 NUMBERS = pa.table({"integer": list(range(5000)), "other": list(range(5000))})

@@ -18,8 +18,9 @@ from engine_world import BOOLEAN, CATEGORY, INTEGER, REAL, as_parquet
 
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest import batches_of, footer, page_sizes, parquet_file
+from app.engines.ingest import batches_of
 from app.engines.ingest.file_format import FileFormat
+from app.engines.ingest.parquet import footer, page_sizes, parquet_file
 from app.engines.ingest.problems import Problems
 from app.engines.storage.tables import Tables
 

@@ -40,11 +40,11 @@ from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf, is_missing
 from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
 from app.engines import prepared_sums
-from app.engines.ingest.code_arrays import sum_squares, to_codes, to_numbers
 from app.engines.prepared_sums import PreparedTable, prepared_file
 from app.engines.storage.prepared_answers import find_prepared_answer
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import encode_code_name, encode_name
+from app.engines.stored_file.code_arrays import sum_squares, to_codes, to_numbers
 
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 AGE = Column("age", Kind.INTEGER, (mpq(18), mpq(90)))

@@ -15,11 +15,11 @@ from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import ColumnSums, PairSums
 from app.engines.errors import EngineFailure
-from app.engines.ingest import writer
 from app.engines.prepared_sums import prepared_file
 from app.engines.storage import prepared_tables
 from app.engines.storage.tables import Tables
 from app.engines.stored_columns import build_stored_schema, encode_code_name
+from app.engines.stored_file import writer
 
 
 def make_old(tables: Tables, file_id: str) -> None:

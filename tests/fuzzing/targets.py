@@ -29,9 +29,10 @@ from app.engines.ingest import batches_of
 from app.engines.ingest.cells import UnreadableError, read_moment, read_real, read_whole
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
-from app.engines.ingest.footer import read_row_groups
 from app.engines.ingest.number_spelling import NumberSpelling
-from app.engines.ingest.page_sizes import examine_pages
+from app.engines.ingest.parquet.footer import read_row_groups
+from app.engines.ingest.parquet.page_sizes import examine_pages
+from app.engines.ingest.parquet.thrift import Compact, MalformedError
 from app.engines.ingest.plain_streams import (
     ENCODINGS,
     FREE_PLAIN_BYTES,
@@ -41,7 +42,6 @@ from app.engines.ingest.plain_streams import (
 )
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import is_workbook
-from app.engines.ingest.thrift import Compact, MalformedError
 from app.engines.stored_columns import build_stored_schema
 from app.errors import InvalidRequestError, MalformedJsonError
 from app.services.planning import columns

@@ -12,7 +12,7 @@ from app.engines.backends.answers import compute_answers
 from app.engines.backends.table_draft import TypedColumns, draft_columns
 from app.engines.errors import translate_engine_errors
 from app.engines.ingest import LargeUnits
-from app.engines.ingest.draft import DraftedColumns
+from app.engines.ingest.drafting.draft import DraftedColumns
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.expressions import Node

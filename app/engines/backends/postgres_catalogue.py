@@ -14,7 +14,7 @@ from app.engines.backends.postgres_types import (
     unsuitable_type,
 )
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable
-from app.engines.ingest.draft_texts import NO_KIND
+from app.engines.ingest.drafting.draft_texts import NO_KIND
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 

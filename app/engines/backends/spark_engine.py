@@ -16,7 +16,7 @@ from app.engines.backends.engine import ExternalEngine, Rows
 from app.engines.backends.table_draft import TypedColumns, column_of_digits, real, texts, times
 from app.engines.backends.table_names import parse_table_name
 from app.engines.errors import EngineFailure, InvalidFile, Problem, StaleTable, translate_engine_errors
-from app.engines.ingest.draft_texts import NO_KIND
+from app.engines.ingest.drafting.draft_texts import NO_KIND
 from app.engines.ingest.problems import MAX_PROBLEMS
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql import date_units

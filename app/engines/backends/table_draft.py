@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import first_unit, format_units, last_unit
-from app.engines.ingest.draft import DraftedColumns
-from app.engines.ingest.draft_texts import NO_KIND
-from app.engines.ingest.text_profile import DECLARABLE, MAX_CATEGORIES
+from app.engines.ingest.drafting.draft import DraftedColumns
+from app.engines.ingest.drafting.draft_texts import NO_KIND
+from app.engines.ingest.drafting.text_profile import DECLARABLE, MAX_CATEGORIES
 from app.engines.live_tables import LiveColumn, LiveTable
 from app.engines.sql.draft_queries import ends_query, texts_query
 from app.engines.sql.live_queries import Normal

@@ -9,7 +9,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.ingest.csv_file import csv_batches, row_batches
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
-from app.engines.ingest.parquet_file import parquet_batches
+from app.engines.ingest.parquet.parquet_file import parquet_batches
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import SheetRows, is_workbook

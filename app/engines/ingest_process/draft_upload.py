@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest.draft import Draft, DuckDBSettings, draft_file
+from app.engines.ingest.drafting.draft import Draft, DuckDBSettings, draft_file
 from app.engines.ingest_process.job import Job, Message
 
 MAX_DRAFT_BYTES = 2**20 - 2**16

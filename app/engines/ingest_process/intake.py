@@ -14,10 +14,10 @@ from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.ingest import Batches, LargeUnits, Units, batches_of
 from app.engines.ingest.csv_file import csv_batches
 from app.engines.ingest.file_format import FileFormat
-from app.engines.ingest.parquet_parts import Part, parts_batches
+from app.engines.ingest.parquet.parquet_parts import Part, parts_batches
 from app.engines.ingest.problems import Problems
-from app.engines.ingest.writer import write_batches
 from app.engines.stored_columns import UNIT, build_stored_schema
+from app.engines.stored_file.writer import write_batches
 
 
 class Counting(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from app.dp.table.columns import Column
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
-from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest.parquet.parquet_parts import Part
 
 Message: TypeAlias = dict[str, Any]
 

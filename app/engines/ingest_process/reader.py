@@ -10,9 +10,9 @@ from typing import BinaryIO, Self
 from app.dp.table.columns import Column
 from app.engines.atomic_files import remove, sync_directory
 from app.engines.ingest import Units
-from app.engines.ingest.draft import DraftedColumns
+from app.engines.ingest.drafting.draft import DraftedColumns
 from app.engines.ingest.file_format import PLAIN, FileFormat
-from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest.parquet.parquet_parts import Part
 from app.engines.ingest_process.job import Job, Limits
 from app.engines.ingest_process.pool import IngestInterrupted, IngestProcesses, Interrupted
 from app.engines.ingest_process.slots import hold_slot

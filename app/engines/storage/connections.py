@@ -13,9 +13,9 @@ from app.engines.file_stores.connect import SCHEMES, open_store
 from app.engines.file_stores.file_store import FileStore
 from app.engines.ingest import Units
 from app.engines.ingest.problems import MAX_PROBLEMS
-from app.engines.ingest.writer import MIN_ROWS
 from app.engines.ingest_process.intake import refuse_units_over
 from app.engines.live_tables import LiveTable
+from app.engines.stored_file.writer import MIN_ROWS
 
 _READ_SECONDS = 60
 """The most time that a file store may take to find the files of a table, or to send the next piece of one."""

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from app.engines.errors import InvalidFile, Problem, translate_engine_errors
 from app.engines.file_stores.file_store import FileStore, parse_file_path, refuse_table
-from app.engines.ingest.draft import DraftedColumns, draft_file
+from app.engines.ingest.drafting.draft import DraftedColumns, draft_file
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest_process.pool import IngestInterrupted, Interrupted
 from app.engines.ingest_process.reader import IngestReader

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from app.engines.atomic_files import write_atomically
 from app.engines.errors import EngineFailure, InvalidFile, StaleTable
 from app.engines.file_stores.file_store import FilePath, FileStore, StoredFile, StoreRefusal, refuse_table
-from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest.parquet.parquet_parts import Part
 from app.engines.ingest_process.pool import IngestInterrupted, Interrupted
 
 

@@ -15,9 +15,9 @@ from app.dp.table.codes import Codes
 from app.dp.table.columns import Kind
 from app.dp.table.conditions import Between, Condition, Missing, NotBetween, OneOf
 from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
-from app.engines.ingest.code_arrays import to_codes
 from app.engines.prepared_sums import PreparedColumn, PreparedTable, Ranges
 from app.engines.sql.bin_expressions import cuts_between, missing_bin
+from app.engines.stored_file.code_arrays import to_codes
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 

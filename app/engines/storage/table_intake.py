@@ -17,7 +17,7 @@ from app.engines.errors import InvalidFile, Problem, StaleTable, translate_engin
 from app.engines.file_stores.file_store import FileStore, parse_file_path, refuse_table
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import PLAIN, FileFormat
-from app.engines.ingest.parquet_parts import Part
+from app.engines.ingest.parquet.parquet_parts import Part
 from app.engines.ingest_process.intake import Counting, ingest_file, ingest_parts, ingest_stream
 from app.engines.ingest_process.pool import Interrupted
 from app.engines.ingest_process.reader import IngestReader, never

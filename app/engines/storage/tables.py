@@ -16,7 +16,6 @@ from app.engines.backends.duckdb_engine import DuckDBEngine
 from app.engines.errors import EngineFailure, StaleTable, translate_engine_errors
 from app.engines.ingest import Units
 from app.engines.ingest.problems import Problems
-from app.engines.ingest.writer import read_stored, write_batches
 from app.engines.ingest_process.reader import IngestReader
 from app.engines.prepared_sums import prepared_file
 from app.engines.sql.scan_sharing import can_share, scans_of
@@ -32,6 +31,7 @@ from app.engines.storage.table_files import LIVE, WATCHED, data_files
 from app.engines.storage.table_intake import TableIntake
 from app.engines.storage.unregistered_tables import UnregisteredTables
 from app.engines.stored_columns import build_stored_schema
+from app.engines.stored_file.writer import read_stored, write_batches
 
 logger = logging.getLogger(__name__)
 

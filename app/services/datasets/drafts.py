@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from app.engines.errors import EngineFailure, InvalidFile
-from app.engines.ingest.draft import DraftedColumns, complete_metadata
+from app.engines.ingest.drafting.draft import DraftedColumns, complete_metadata
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest_process.slots import SlotsBusy
 from app.engines.storage.connections import TableOrigin

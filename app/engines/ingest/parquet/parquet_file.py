@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column, Kind
 from app.engines.ingest.arrays import to_stored_array, unsuitable_type
 from app.engines.ingest.checks import find_missing_values
-from app.engines.ingest.footer import TooLargeError, read_row_groups
-from app.engines.ingest.page_sizes import examine_pages
+from app.engines.ingest.parquet.footer import TooLargeError, read_row_groups
+from app.engines.ingest.parquet.page_sizes import examine_pages
+from app.engines.ingest.parquet.thrift import MalformedError
 from app.engines.ingest.problems import Problems
-from app.engines.ingest.thrift import MalformedError
 from app.engines.stored_columns import build_stored_schema
 from app.spelling import suggest_name
 

@@ -18,16 +18,16 @@ import duckdb
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of
-from app.engines.ingest.draft_parquet import draft_parquet
-from app.engines.ingest.draft_texts import draft_texts
+from app.engines.ingest.drafting.draft_parquet import draft_parquet
+from app.engines.ingest.drafting.draft_texts import draft_texts
+from app.engines.ingest.drafting.text_profile import DECLARABLE, NULL_VALUES
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
-from app.engines.ingest.footer import TooLargeError, read_row_groups
+from app.engines.ingest.parquet.footer import TooLargeError, read_row_groups
+from app.engines.ingest.parquet.thrift import MalformedError
 from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import is_workbook
-from app.engines.ingest.text_profile import DECLARABLE, NULL_VALUES
-from app.engines.ingest.thrift import MalformedError
 
 _MAX_NAME = 255
 _USUAL = FileFormat(NULL_VALUES)

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO, NamedTuple
 from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import batch_rows
 from app.engines.ingest.csv_rows import UNDEFINED_IN_WINDOWS_1252, Rows, choose_delimiter, look_like_data, read_header
+from app.engines.ingest.drafting.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
 from app.engines.ingest.file_format import FileFormat
 from app.engines.ingest.plain_streams import open_plain
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import SheetRows, is_workbook
-from app.engines.ingest.text_profile import COMMAS, NULL_VALUES, POINTS, Spelling, TextProfile
 
 NO_KIND = "looks like names, remarks, times or a constant"
 AMBIGUOUS_DATES = "has dates whose day and month cannot be told apart: declare `date_order` (--date-order)"

@@ -11,8 +11,8 @@ import duckdb
 
 from app.dp.table.columns import Kind
 from app.dp.table.dates import first_unit, format_units, last_unit
-from app.engines.ingest.draft_texts import NO_KIND
-from app.engines.ingest.text_profile import DECLARABLE, MAX_CATEGORIES
+from app.engines.ingest.drafting.draft_texts import NO_KIND
+from app.engines.ingest.drafting.text_profile import DECLARABLE, MAX_CATEGORIES
 from app.engines.stored_columns import INT64_MAX, INT64_MIN
 
 _REALS = {"DOUBLE", "FLOAT"}

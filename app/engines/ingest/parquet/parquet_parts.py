@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 from app.dp.table.columns import Column
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest.file_kinds import is_parquet
-from app.engines.ingest.footer import read_row_groups
-from app.engines.ingest.parquet_file import parquet_batches
+from app.engines.ingest.parquet.footer import read_row_groups
+from app.engines.ingest.parquet.parquet_file import parquet_batches
+from app.engines.ingest.parquet.thrift import MalformedError
 from app.engines.ingest.problems import Problems
-from app.engines.ingest.thrift import MalformedError
 
 _SHOWN_NAMES = 3
 

@@ -7,8 +7,8 @@ definition (apache/parquet-format, parquet.thrift).
 from collections.abc import Collection, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-from app.engines.ingest.footer import Chunk, TooLargeError
-from app.engines.ingest.thrift import Compact, MalformedError, Shape
+from app.engines.ingest.parquet.footer import Chunk, TooLargeError
+from app.engines.ingest.parquet.thrift import Compact, MalformedError, Shape
 
 _SIZE, _COMPRESSED, _DATA, _DICTIONARY, _DATA_2 = 2, 3, 5, 7, 8  # of a page's header
 _NUMBER = 1  # of values, in the header of each kind of page

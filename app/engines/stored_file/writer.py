@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 
 from app.dp.table.columns import Column
 from app.engines.atomic_files import write_atomically
-from app.engines.ingest.preparation import Preparation
 from app.engines.ingest.problems import Problems
 from app.engines.prepared_sums import write_prepared
 from app.engines.stored_columns import build_stored_schema
+from app.engines.stored_file.code_columns import CodeColumns
 
 MIN_ROWS = 2
 """A sample variance needs two rows."""
@@ -44,8 +44,8 @@ def write_batches(
         OSError: it could not be read or written; no file remains.
     """
     n = 0
-    preparation = Preparation(prepared)
-    written = pa.schema([*schema, *preparation.fields])
+    code_columns = CodeColumns(prepared)
+    written = pa.schema([*schema, *code_columns.fields])
     with (
         write_atomically(target) as file,
         pq.ParquetWriter(
@@ -53,17 +53,17 @@ def write_batches(
             written,
             compression="snappy",
             write_statistics=False,  # they would tell values, and are never used
-            **_choose_encodings(written, preparation),
+            **_choose_encodings(written, code_columns),
         ) as writer,
     ):
         for group in _groups(batches, max(1, min(MAX_ROWS_IN_GROUP, MAX_CELLS_IN_GROUP // len(written)))):
-            writer.write_table(preparation.add(group), row_group_size=group.num_rows)
+            writer.write_table(code_columns.add(group), row_group_size=group.num_rows)
             n += group.num_rows
         problems.refuse_any()
         if n < MIN_ROWS:
             problems.refuse("file", "has fewer than two rows, so no statistic could be released")
         if prepared:
-            write_prepared(target, preparation.finish())
+            write_prepared(target, code_columns.finish())
     return n
 
 
@@ -79,7 +79,7 @@ def read_stored(table: Path, columns: Sequence[Column]) -> Iterator[pa.RecordBat
             yield batch.select(names)
 
 
-def _choose_encodings(schema: pa.Schema, preparation: Preparation) -> dict[str, Any]:
+def _choose_encodings(schema: pa.Schema, code_columns: CodeColumns) -> dict[str, Any]:
     """Return the encodings of the columns, which their types and declarations alone decide.
 
     Texts are often repeated, and so are places: they get a dictionary. Whole numbers are stored as differences in as
@@ -87,7 +87,7 @@ def _choose_encodings(schema: pa.Schema, preparation: Preparation) -> dict[str, 
     """
     places = {pa.uint8(), pa.uint16()}
     repeated = [field.name for field in schema if pa.types.is_string(field.type) or field.type in places]
-    whole = {field.name for field in schema if pa.types.is_int64(field.type)} | preparation.exact_codes
+    whole = {field.name for field in schema if pa.types.is_int64(field.type)} | code_columns.exact_codes
     return {
         "use_dictionary": repeated or False,
         "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED") or None,

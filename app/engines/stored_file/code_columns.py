@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
-from app.engines.ingest.code_arrays import choose_place_type, sum_squares, to_codes, to_numbers, to_places
 from app.engines.prepared_sums import ColumnPlan, PreparedColumn, PreparedTable, plan_columns
 from app.engines.stored_columns import encode_code_name, encode_name
+from app.engines.stored_file.code_arrays import choose_place_type, sum_squares, to_codes, to_numbers, to_places
 
 
-class Preparation:
+class CodeColumns:
     """Adds columns of codes to the row groups of a table, and sums them up.
 
     Args:

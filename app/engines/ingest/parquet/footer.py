@@ -5,7 +5,7 @@ The fields are those of the format's definition (apache/parquet-format, parquet.
 
 from typing import Any, BinaryIO, NamedTuple
 
-from app.engines.ingest.thrift import Compact, MalformedError, Shape, TooManyElementsError
+from app.engines.ingest.parquet.thrift import Compact, MalformedError, Shape, TooManyElementsError
 
 MAX_BYTES_IN_FOOTER = 2**24
 """Enough for about 100,000 chunks. Reading the worst footer takes about 0.3 seconds for each MiB."""

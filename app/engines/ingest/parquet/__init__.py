@@ -1,0 +1,1 @@
+"""Parquet files from any writer: their footers and pages are checked before Arrow reads them."""
