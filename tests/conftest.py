@@ -11,11 +11,14 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import hypothesis
 import psycopg
 import pytest
+import typer.main
+import typer.testing
 from psycopg import sql
 from pytest_socket import socket_allow_hosts
 from sqlalchemy import make_url
@@ -98,6 +101,16 @@ def without_certificates() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("SSL_CERT_FILE", raising=False)
         patch.setenv("SSL_CERT_DIR", os.devnull)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tree_of_commands() -> Iterator[None]:
+    """Builds the tree of all commands once; typer builds it for each command that runs, which takes 20 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        build = cache(typer.main.get_command)
+        patch.setattr(typer.main, "get_command", build)
+        patch.setattr(typer.testing, "_get_command", build)
         yield
 
 

@@ -58,7 +58,7 @@ def coarse_releases(counted: AdaptiveHistogram, n: int) -> Iterator[tuple[mpq, .
     return itertools.product((mpq(-n), mpq(0), mpq(n, 2), mpq(n)), repeat=counted.coarse_counts)
 
 
-@pytest.mark.parametrize("c", [1, 2, 3])
+@pytest.mark.parametrize("c", [1, pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("probabilities", [HALF, (mpq(1, 5),), QUARTERS])
 def test_one_person_changes_no_more_than_is_paid_for_whatever_was_released(
     c: int, probabilities: tuple[mpq, ...]
@@ -164,7 +164,7 @@ WORST = [
 
 @pytest.mark.parametrize(("probabilities", "answer"), WORST)
 @pytest.mark.parametrize("coarse", [(2, 2, 2, 0), (0, 0, 9, 0), (9, -3, 0, 4)])
-@pytest.mark.parametrize("alpha", [mpq(1, 2), mpq(1, 5)])
+@pytest.mark.parametrize("alpha", [pytest.param(mpq(1, 2), marks=pytest.mark.slow), mpq(1, 5)])
 def test_intervals_hold_as_often_as_they_say(
     probabilities: tuple[mpq, ...], answer: tuple[int, ...], coarse: tuple[int, ...], alpha: mpq
 ) -> None:

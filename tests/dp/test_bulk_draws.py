@@ -109,7 +109,7 @@ def agree(name: str, elements: int, seed: int) -> None:
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_vector_is_drawn_as_its_elements_would_be(name: str) -> None:
-    agree(name, 5_000, 20261128)
+    agree(name, 2_500, 20261128)
 
 
 @pytest.mark.slow

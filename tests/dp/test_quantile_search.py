@@ -120,7 +120,10 @@ def missed(quantile: Quantile, mechanism: Mechanism, answer: tuple[int, ...], al
 WORST = [(HALF, (3, 3, 0)), (HALF, (3, 3, 2)), (HALF, (0, 4, 4)), ((mpq(1, 5),), (1, 0, 9)), ((mpq(1, 5),), (2, 4, 4))]
 
 
-@pytest.mark.parametrize(("probabilities", "answer"), WORST)
+@pytest.mark.parametrize(
+    ("probabilities", "answer"),
+    [pytest.param(*each, marks=pytest.mark.slow if place % 2 else []) for place, each in enumerate(WORST)],
+)
 def test_intervals_hold_as_often_as_they_say(probabilities: tuple[mpq, ...], answer: tuple[int, ...]) -> None:
     """Exactly, over all releases of a search of four steps."""
     assert missed_at_a_half(probabilities, answer) <= 0.5

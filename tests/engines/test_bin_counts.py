@@ -66,7 +66,7 @@ def stored(shared_tables: Tables) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("column", "bounds", "values"), CASES, ids=lambda case: getattr(case, "name", ""))
-@pytest.mark.parametrize("intervals", [2, 10, JOINED - 1, JOINED, 1000])
+@pytest.mark.parametrize("intervals", [2, pytest.param(10, marks=pytest.mark.slow), JOINED - 1, JOINED, 1000])
 def test_even_intervals(
     shared_tables: Tables, stored: dict[str, str], column: Column, bounds: Any, values: list[Any], intervals: int
 ) -> None:

@@ -36,6 +36,12 @@ from app.engines.stored_columns import encode_name
 KINDS = [*UNITS]
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def stored(tables: Tables, content: bytes | BytesIO, *columns: Column) -> list[list[int | None]]:
     upload = BytesIO(content) if isinstance(content, bytes) else content
     file_id = tables.intake.ingest(upload, columns, [""]).file_id
@@ -150,7 +156,7 @@ def warehouse(postgres_server: str) -> str:
 
 @pytest.mark.parametrize(("kind", "live"), [(Kind.HOURS, False), (Kind.DAYS, True), (Kind.SECONDS, True)])
 def test_dates_in_postgres(tmp_path: Any, warehouse: str, kind: Kind, live: bool) -> None:  # noqa: FBT001
-    near = Tables(tmp_path / "near", connections={"warehouse": warehouse}, statement_seconds=20)
+    near = Tables(tmp_path / "near", connections={"warehouse": warehouse})
     at, plain, day = time_column(kind), Column("plain", kind, time_zone="UTC"), day_column()
     file_id = near.intake.ingest_from(TableOrigin("warehouse", "dated", live=live), [day, plain, at]).file_id
     days = [*DATES.values(), DATES["-infinity"], DATES["infinity"]]
@@ -174,7 +180,7 @@ def test_dates_in_postgres(tmp_path: Any, warehouse: str, kind: Kind, live: bool
     ],
 )
 def test_other_types_in_postgres(tmp_path: Any, warehouse: str, column: Column, what: str) -> None:
-    near = Tables(tmp_path / "near", connections={"warehouse": warehouse}, statement_seconds=20)
+    near = Tables(tmp_path / "near", connections={"warehouse": warehouse})
     with pytest.raises(InvalidFile, match=what):
         near.intake.ingest_from(TableOrigin("warehouse", "dated", live=True), [column])
     near.close()

@@ -40,6 +40,12 @@ ZSTD = pa.Codec("zstd")
 SKIPPED = b"\x5a\x2a\x4d\x18" + (6).to_bytes(4, "little") + b"a name"  # a frame that is skipped
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def written(path: Path, rows: list[list[str]], encoding: str = "utf-8", **dialect: Any) -> Path:
     with path.open("w", newline="", encoding=encoding, errors="replace") as file:
         csv.writer(file, **dialect).writerows(rows)

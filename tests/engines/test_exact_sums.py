@@ -39,6 +39,12 @@ from app.engines.stored_columns import encode_name
 DOUBLE_ROUNDING = Fraction(1, 2**19)
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def engine_codes(tables: Tables, values: Sequence[Any], codes: Codes) -> list[int]:
     """The code of each value, as the engine computes it."""
     kind = pa.float64() if codes.kind is Kind.REAL else pa.bool_() if codes.kind is Kind.BOOLEAN else pa.int64()

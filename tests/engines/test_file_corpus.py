@@ -22,6 +22,12 @@ FOLDER = ROOT / "tests/corpus"
 CASES = json.loads((FOLDER / "outcomes.json").read_text("utf-8"))
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def find_outcome(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     """What `suggest` says of a file: the metadata that it drafts and what it leaves out, or why it is refused."""
     known = dict(options)

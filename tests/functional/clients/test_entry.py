@@ -55,7 +55,7 @@ def test_the_service_s_package_declares_its_commands() -> None:
     assert name == "service"
 
 
-@pytest.fixture(params=["with the service", "without"])
+@pytest.fixture(params=["with the service", pytest.param("without", marks=pytest.mark.slow)])
 def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
     """The directory with the metadata of the service's package, where it is installed."""
     if request.param == "without":

@@ -242,6 +242,7 @@ def test_the_clocks_may_differ_a_little(issuer: SignOnProvider, browser: Browser
         assert browser.sign_on() == outcome, (issued, expires)
 
 
+@pytest.mark.slow
 def test_a_rotated_key_ends_no_session(service: Service, issuer: SignOnProvider, browser: Browser) -> None:
     browser.sign_on()
     time.sleep(1.1)

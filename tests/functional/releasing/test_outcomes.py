@@ -35,7 +35,8 @@ def ask(table: Table, way: str, key: str | None) -> httpx.Response:
 
 def counted(service: Service) -> Counter[tuple[str, str]]:
     """How many answers the metrics count, by statistic and outcome."""
-    families = text_string_to_metric_families(httpx.get(f"{service.url}/metrics").text)
+    lines = httpx.get(f"{service.url}/metrics").text.splitlines()
+    families = text_string_to_metric_families("\n".join(line for line in lines if "snapledger_releases" in line))
     samples = [sample for family in families for sample in family.samples]
     return Counter(
         {
@@ -48,7 +49,7 @@ def counted(service: Service) -> Counter[tuple[str, str]]:
 
 def logged(table: Table) -> Counter[tuple[str, str, str]]:
     """What the log has of a dataset: statistics, outcomes and charges."""
-    lines = [json.loads(line) for line in table.service.log.read_text().splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in table.service.log.read_text().splitlines() if f'"{table.name}"' in line]
     ours = [line for line in lines if line["event"] == "release" and line["dataset"] == table.name]
     return Counter((line["statistic"], line["outcome"], line["charged"]) for line in ours)
 
