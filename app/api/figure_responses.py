@@ -98,7 +98,7 @@ def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and w
         **(_ON_OTHER_SITES if opened.audience == "public" else {}),
         **more,
     }
-    if _is_known(tag, published_at, known or (), since or ()):
+    if _is_tag_known(tag, known) if known else _is_date_known(opened, published_at, since or ()):
         return Response(status_code=304, headers=headers)
     return Response(render(), headers=headers, media_type=media_type)
 
@@ -128,10 +128,16 @@ def _is_tag_known(tag: str, known: Sequence[str]) -> bool:
     return tag in tags or "*" in tags
 
 
-def _is_known(tag: str, published_at: datetime, known: Sequence[str], since: Sequence[str]) -> bool:
-    if known:  # then If-Modified-Since is ignored
-        return _is_tag_known(tag, known)
+def _is_date_known(opened: OpenedFigure, published_at: datetime, since: Sequence[str]) -> bool:
+    """Whether If-Modified-Since names a moment at which this version was published already.
+
+    Last-Modified has whole seconds. In the second of the publication it names this version only if no other one was
+    published then: a caller with that one would never be told of this one (RFC 9110, section 8.8.2.2).
+    """
     try:
-        return bool(since) and published_at.replace(microsecond=0) <= parsedate_to_datetime(since[0])
+        asked = parsedate_to_datetime(since[0]) if since else None
+        if asked is None or asked < published_at.replace(microsecond=0):
+            return False
     except (TypeError, ValueError, OverflowError):  # a date without a zone, no date, or a zone beyond all numbers
         return False
+    return asked >= published_at or opened.is_alone_in_its_second()

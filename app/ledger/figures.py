@@ -126,6 +126,9 @@ _FIGURE = select(figures).where(_OF_DATASET, _NAMED)
 _ROWS = select(figure_versions.c.rows).where(
     figure_versions.c.figure_id == bindparam("figure_id"), figure_versions.c.version == bindparam("version")
 )
+_TIME = select(figure_versions.c.published_at).where(
+    figure_versions.c.figure_id == bindparam("figure_id"), figure_versions.c.version == bindparam("version")
+)
 _ALL_VERSIONS = _PUBLISHED.where(_OF_DATASET).order_by(figures.c.id, figure_versions.c.version)
 _COUNT = select(func.count().label("found")).select_from(figures).where(_OF_DATASET)
 _ALL_FIGURES = select(figures).where(_OF_DATASET)
@@ -248,6 +251,12 @@ def read_rows(session: Session, version: FigureVersion) -> bytes:
     row = session.row(_ROWS, figure_id=version.figure_id, version=version.version)
     content: bytes = b"" if row is None else row.rows
     return content
+
+
+def find_publication_time(session: Session, figure_id: int, version: int) -> str | None:
+    """Return when a version was published, or None if there is no such version. Its seal is not checked."""
+    row = session.row(_TIME, figure_id=figure_id, version=version)
+    return None if row is None else row.published_at
 
 
 def new_figure(dataset_id: int, dataset: str, name: str) -> Figure:

@@ -62,6 +62,13 @@ class OpenedFigure:
         members = [FORMAT_VERSION, form, *told, publisher, version.published_at, version.rows_hash.hex()]
         return f'"{hashlib.sha256(encode_json(members)).hexdigest()[:32]}"'
 
+    def is_alone_in_its_second(self) -> bool:
+        """Whether the version before it was published in an earlier second, so that a date tells them apart."""
+        version = self.published.version
+        with self.database.read() as session:
+            before = figures.find_publication_time(session, version.figure_id, version.version - 1)
+        return before is None or _second_of(before) < _second_of(version.published_at)
+
     @cached_property
     def encoded_rows(self) -> bytes:
         """The rows as JSON, as they were published.
@@ -86,6 +93,10 @@ class OpenedFigure:
             members = {name: encode_json(each) for name, each in described.items()}
             return join_object({**members, "rows": self.encoded_rows})
         return render_rows(self.rows, form)
+
+
+def _second_of(time: str) -> str:
+    return time.partition(".")[0]
 
 
 def shorten_number(number: str) -> float:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import httpx
@@ -9,6 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from service_world import Service, Table, pages
+from sqlalchemy import select, update
+
+from app.db import tables
+from app.db.database import Database
 
 COLUMNS = {
     "mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False},
@@ -108,6 +114,27 @@ def test_a_reader_who_has_a_figure_gets_304(table: Table) -> None:
     assert read(table, "mass.csv").headers["ETag"] != tag
     publish(table, release=table.fresh(MEAN, epsilon="1")["id"])
     assert read(table, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_figure_that_changed_twice_within_a_second_is_read_anew(service: Service, table: Table) -> None:
+    """Last-Modified has whole seconds: whoever has the first of both versions has the same date as the second."""
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    for title in ("Mass", "Mass of all"):
+        publish(table, release=release, title=title)
+    published_at = datetime.fromisoformat(read(table).json()["published_at"])
+    since = read(table).headers["Last-Modified"]
+    later = format_datetime(published_at + timedelta(seconds=1), usegmt=True)
+    database, versions = Database(service.database_url), tables.figure_versions
+    named = select(tables.datasets.c.id).where(tables.datasets.c.name == table.name).scalar_subquery()
+    figure = select(tables.figures.c.id).where(tables.figures.c.dataset_id == named).scalar_subquery()
+    for first_at, expected in ((published_at.replace(microsecond=0), 200), (datetime(2026, 1, 1, tzinfo=UTC), 304)):
+        with database.write() as transaction:
+            changed = update(versions).where(versions.c.figure_id == figure, versions.c.version == 1)
+            transaction.change(changed.values(published_at=f"{first_at:%Y-%m-%dT%H:%M:%S.%f}Z"))
+            transaction.commit()
+        assert read(table, headers={"If-Modified-Since": since}).status_code == expected
+        assert read(table, headers={"If-Modified-Since": later}).status_code == 304
+    database.close()
 
 
 def test_versions_stay_and_the_same_publication_makes_none(table: Table) -> None:
