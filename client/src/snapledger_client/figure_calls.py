@@ -6,6 +6,7 @@ from typing import Any
 from snapledger_client.calls import Call, Pages, _list_pages, _make_body, _make_path, _read_nothing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, FigureReader, Viewer
+from snapledger_client.statistics import Statistic
 
 
 def list_figures(dataset: str | None, search: str | None) -> Pages[Figure]:
@@ -42,6 +43,7 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     title: str,
     note: str | None,
     releases: Sequence[str],
+    statistic: Statistic | None,
     derived: DerivedStatistic | None,
     options: Mapping[str, Any],
     *,
@@ -53,6 +55,8 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
         body["release"] = releases[0]
     elif releases:
         body["releases"] = list(releases)
+    if statistic is not None:
+        body["statistic"] = dict(statistic)
     if derived is not None:
         body["derived"] = _make_body(options, derived=derived)
     if public:

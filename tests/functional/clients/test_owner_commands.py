@@ -167,6 +167,48 @@ def test_an_answer_is_published_read_and_withdrawn(run: Run, people: People, tmp
     assert run("figure", "show", *names).exit_code == 5
 
 
+def test_the_answer_of_another_statistic_is_published_as_what_was_asked(run: Run, people: People) -> None:
+    question = ("release", "penguins", "sum", "body_mass_g", "--epsilon", "0.1", "--format", "json")
+    released = json.loads(run(*question, key=people.ada).stdout)["id"]
+    words = ("figure", "publish", "penguins", "mean-mass", "--title", "Mean mass")
+    mean = '{"kind": "mean", "column": "body_mass_g"}'
+    published = run(*words, "--release", released, "--statistic", mean, key=people.ada)
+    assert published.exit_code == 0, published.stderr
+    rows = run("figure", "show", "penguins", "mean-mass", "--format", "csv").stdout.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["measure", "mean"]
+    for options, told in (
+        (("--release", released, "--statistic", "mean"), "must be an object in JSON"),
+        (("--release", released, "--release", released, "--statistic", mean), "--statistic goes with one --release"),
+        (("--statistic", mean), "give either --release or --derived"),
+        (
+            ("--release", released, "--statistic", '{"kind": "mean", "column": "bill_length_mm"}'),
+            "must be one that this release answers",
+        ),
+    ):
+        refused = run(*words, *options, key=people.ada)
+        assert (refused.exit_code, told in refused.stderr) == (2, True), (options, refused.stderr)
+
+
+def test_a_change_on_the_command_line_is_of_the_state_that_was_read(run: Run, service: Service) -> None:
+    name, _ = service.principal("analyst")
+    assert run("allowance", "set", "penguins", name, "1").exit_code == 0
+    tag = json.loads(run("allowance", "show", "penguins", name, "--format", "json").stdout)["etag"]
+    changed = run("allowance", "set", "penguins", name, "2", "--if-match", tag)
+    assert changed.exit_code == 0, changed.stderr
+    bare = tag.strip('"')  # as a shell leaves it
+    for words in (("allowance", "set", "penguins", name, "3"), ("allowance", "revoke", "penguins", name)):
+        late = run(*words, "--if-match", bare)
+        assert (late.exit_code, "read it again" in late.stderr) == (7, True), late.stderr
+        assert run(*words, "--if-match", "").exit_code == 2
+        assert run(*words, "--if-match", "ü").exit_code == 2
+    limit = json.loads(run("dataset", "limit", "penguins", "--format", "json").stdout)
+    more = ("dataset", "limit", "penguins", str(Decimal(limit["epsilon_limit"]) + 1), "--reason", "more rows")
+    assert run("dataset", "limit", "penguins", "--if-match", limit["etag"]).exit_code == 2
+    assert run(*more, "--if-match", limit["etag"]).exit_code == 0
+    assert run(*more, "--if-match", limit["etag"]).exit_code == 7
+    assert run("allowance", "revoke", "penguins", name, "--if-match", "*").exit_code == 0
+
+
 def test_an_operator_asks_how_the_service_is(run: Run, service: Service, people: People) -> None:
     assert run("status").stdout == f"{service.url} is ready.\n"
     assert run("status", "--alive").stdout == f"{service.url} is alive.\n"
@@ -210,16 +252,25 @@ def test_a_collection_from_its_figures_to_its_end(run: Run, people: People, serv
     assert run("figure", "publish", "penguins", "mass", "--title", "Mass", "--release", release).exit_code == 0
     viewer, _ = service.principal("viewer")
     assert run("collection", "put", "board", "penguins", "--title", "Board").exit_code == 2
+    assert run("collection", "put", "board", "penguins/mass", "--title", "Board").exit_code == 0
+    read = json.loads(run("collection", "show", "board", "--format", "json").stdout)["etag"]
     for words, printed in (
-        (("put", "board", "penguins/mass", "--title", "Board", "--note", "All."), "board shows penguins/mass."),
+        (
+            ("put", "board", "penguins/mass", "--title", "Board", "--note", "All.", "--if-match", read),
+            "board shows penguins/mass.",
+        ),
         (("show", "board"), "Board (viewers, by "),
         (("list", "--search", "boa"), "board "),
         (("grant", "board", viewer), f"{viewer} may see board."),
         (("viewers", "board"), viewer),
         (("viewer", "board", viewer), f"{viewer} sees board since "),
         (("revoke", "board", viewer), f"{viewer} no longer sees board as its viewer."),
-        (("delete", "board"), "board is deleted."),
+        (("delete", "board", "--if-match", "*"), "board is deleted."),
     ):
+        if words[0] == "delete":
+            late = run("collection", "delete", "board", "--if-match", read)
+            assert (late.exit_code, "read it again" in late.stderr) == (7, True), late.stderr
+
         done = run("collection", *words)
         assert (done.exit_code, printed in done.stdout) == (0, True), (words, done.stdout, done.stderr)
     assert run("collection", "show", "board").exit_code == 5

@@ -10,6 +10,7 @@ from snapledger_client._async.listing import AsyncListing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
+from snapledger_client.statistics import Statistic
 
 
 class AsyncFigures(AsyncDatasetQueries):
@@ -59,6 +60,7 @@ class AsyncFigures(AsyncDatasetQueries):
         title: str,
         *,
         releases: Sequence[str] = (),
+        statistic: Statistic | None = None,
         derived: DerivedStatistic | None = None,
         epsilon: Number | None = None,
         alpha: Number | None = None,
@@ -71,6 +73,7 @@ class AsyncFigures(AsyncDatasetQueries):
             name: the figure's name, such as body-mass.
             title: what it shows.
             releases: the ids of releases; or give derived.
+            statistic: beside one release, what you asked for, if one of another statistic answered it.
             derived: a derived statistic that follows from releases that exist.
             epsilon: that of the derived statistic.
             alpha: that of the derived statistic; default 0.05.
@@ -81,10 +84,16 @@ class AsyncFigures(AsyncDatasetQueries):
             >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> (await penguins.publish("mass-for-all", "Body mass", releases=[released.id])).title
             'Body mass'
+            >>> total = await penguins.sum("body_mass_g", epsilon="0.5", reuse=False)
+            >>> asked = {"releases": [total.id], "statistic": mean("body_mass_g")}
+            >>> (await penguins.publish("mass-as-mean", "Mean body mass", **asked)).source["statistic"]["kind"]
+            'mean'
         """
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
-            figure_calls.publish_figure(self.name, name, title, note, releases, derived, options, public=public)
+            figure_calls.publish_figure(
+                self.name, name, title, note, releases, statistic, derived, options, public=public
+            )
         )
 
     def withdraw(self, name: str) -> Awaitable[None]:

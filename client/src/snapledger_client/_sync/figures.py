@@ -12,6 +12,7 @@ from snapledger_client._sync.listing import Listing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
+from snapledger_client.statistics import Statistic
 
 
 class Figures(DatasetQueries):
@@ -61,6 +62,7 @@ class Figures(DatasetQueries):
         title: str,
         *,
         releases: Sequence[str] = (),
+        statistic: Statistic | None = None,
         derived: DerivedStatistic | None = None,
         epsilon: Number | None = None,
         alpha: Number | None = None,
@@ -73,6 +75,7 @@ class Figures(DatasetQueries):
             name: the figure's name, such as body-mass.
             title: what it shows.
             releases: the ids of releases; or give derived.
+            statistic: beside one release, what you asked for, if one of another statistic answered it.
             derived: a derived statistic that follows from releases that exist.
             epsilon: that of the derived statistic.
             alpha: that of the derived statistic; default 0.05.
@@ -83,10 +86,16 @@ class Figures(DatasetQueries):
             >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> penguins.publish("mass-for-all", "Body mass", releases=[released.id]).title
             'Body mass'
+            >>> total = penguins.sum("body_mass_g", epsilon="0.5", reuse=False)
+            >>> asked = {"releases": [total.id], "statistic": mean("body_mass_g")}
+            >>> penguins.publish("mass-as-mean", "Mean body mass", **asked).source["statistic"]["kind"]
+            'mean'
         """
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
-            figure_calls.publish_figure(self.name, name, title, note, releases, derived, options, public=public)
+            figure_calls.publish_figure(
+                self.name, name, title, note, releases, statistic, derived, options, public=public
+            )
         )
 
     def withdraw(self, name: str) -> None:

@@ -59,6 +59,28 @@ WhereOf = Annotated[
 ]
 
 
+_ETAG = re.compile(r"[\x21\x23-\x7e]+")
+
+
+def parse_etag(text: str) -> str:
+    """Return an entity tag with its quotes, which a shell may have taken away; or *."""
+    tag = text.removeprefix('"').removesuffix('"')
+    if not _ETAG.fullmatch(tag):
+        fail("--if-match must be the `etag` that --format json showed", USAGE)
+    return text if text == "*" else f'"{tag}"'
+
+
+IfMatchOf = Annotated[
+    str | None,
+    typer.Option(
+        "--if-match",
+        help="Only if nobody has changed it since you read it: the `etag` that --format json showed then.",
+        metavar="ETAG",
+        parser=parse_etag,
+    ),
+]
+
+
 def build_statistic(
     what: str,
     make: Callable[..., dict[str, Any]],

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from snapledger_client.cli.csv_text import render_csv
-from snapledger_client.models.base import Answer, DisplayedAnswer, render_text
+from snapledger_client.models.base import Answer, DisplayedAnswer, TaggedAnswer, render_text
 
 
 class OutputFormat(StrEnum):
@@ -73,6 +73,11 @@ def print_answer(answer: object) -> None:
 def print_json(value: Any) -> None:  # noqa: ANN401 - JSON is any value
     """Print JSON for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def make_tagged(answer: TaggedAnswer) -> dict[str, Any]:
+    """Return an answer as JSON, with its entity tag for --if-match."""
+    return answer.to_dict() | {"etag": answer.etag}
 
 
 def write(

@@ -6,6 +6,7 @@ import typer
 
 from snapledger_client import Account, Allowance, Budget, Grantee
 from snapledger_client.cli import output
+from snapledger_client.cli.options import IfMatchOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import DatasetName, connect
 from snapledger_client.formatting import format_person
@@ -52,17 +53,18 @@ def show_budget(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.
     write_budget(output_format, found)
 
 
-def set_allowance(
+def set_allowance(  # noqa: PLR0913 - the members of the request
     dataset: DatasetName,
     principal: PrincipalName,
     epsilon_limit: Annotated[str, typer.Argument(help="The ε that it may spend; 0 allows only the reuse of releases.")],
     window_days: Annotated[int | None, typer.Option(help="Renew the limit every so many days.")] = None,
     *,
+    if_match: IfMatchOf = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Let a principal see a dataset and spend ε on it; for its owner."""
     with connect() as client:
-        found = client.dataset(dataset).allow(principal, epsilon_limit, window_days)
+        found = client.dataset(dataset).allow(principal, epsilon_limit, window_days, if_match=if_match)
     write_budget(output_format, found)
 
 
@@ -89,11 +91,11 @@ def show_allowance(
         renewed = "" if found.window_days is None else f", renewed every {found.window_days} days"
         output.print_line(f"{found.principal} may spend ε {found.epsilon_limit:f} on {found.dataset}{renewed}.")
 
-    output.write(output_format, found.to_dict(), show)
+    output.write(output_format, output.make_tagged(found), show)
 
 
-def revoke_allowance(dataset: DatasetName, principal: PrincipalName) -> None:
+def revoke_allowance(dataset: DatasetName, principal: PrincipalName, *, if_match: IfMatchOf = None) -> None:
     """Revoke a principal's access to a dataset; what it has spent stays spent."""
     with connect() as client:
-        client.dataset(dataset).revoke(principal)
+        client.dataset(dataset).revoke(principal, if_match=if_match)
     output.print_line(f"{principal} no longer has access to {dataset}.")

@@ -11,6 +11,7 @@ import typer
 from snapledger_client import Connection, DatasetFacts
 from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import write_budget
+from snapledger_client.cli.options import IfMatchOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 from snapledger_client.formatting import describe_missing, format_column_value
@@ -76,9 +77,12 @@ def set_limit(
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Why, in a sentence: it is recorded in the ledger.")] = None,
     *,
+    if_match: IfMatchOf = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Show the limit of a dataset's budget or, as its owner, set it with a reason."""
+    if if_match is not None and epsilon_limit is None:
+        fail("--if-match goes with a new limit", USAGE)
     if (epsilon_limit is None) != (reason is None):
         fail("a new limit needs --reason, and --reason a new limit", USAGE)
     with connect() as client:
@@ -86,10 +90,12 @@ def set_limit(
         if epsilon_limit is None or reason is None:
             limit = of.limit()
             output.write(
-                output_format, limit.to_dict(), lambda: output.print_line(f"{dataset}: ε {limit.epsilon_limit:f}")
+                output_format,
+                output.make_tagged(limit),
+                lambda: output.print_line(f"{dataset}: ε {limit.epsilon_limit:f}"),
             )
             return
-        found = of.adjust(epsilon_limit, reason)
+        found = of.adjust(epsilon_limit, reason, if_match=if_match)
     write_budget(output_format, found)
 
 

@@ -8,6 +8,7 @@ import typer
 from snapledger_client import Collection, Viewer
 from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
+from snapledger_client.cli.options import IfMatchOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, connect, fail
 
@@ -23,12 +24,13 @@ def put_collection(  # noqa: PLR0913 - the members of the request
     public: Annotated[
         bool, typer.Option("--public", help="Everybody may see it without a key, with its public figures.")
     ] = False,
+    if_match: IfMatchOf = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Make a collection of figures, or change it; for owners, with figures of their own datasets."""
     with connect() as client:
         try:
-            found = client.put_collection(collection, title, figures, note=note, public=public)
+            found = client.put_collection(collection, title, figures, note=note, public=public, if_match=if_match)
         except ValueError as error:
             fail(str(error), USAGE)
     output.write(output_format, found.to_dict(), lambda: output.print_line(f"{found.name} shows {' '.join(figures)}."))
@@ -39,7 +41,7 @@ def show_collection(collection: CollectionName, *, output_format: FormatOf = Out
     with connect() as client:
         found = client.collection(collection)
     rows = list(found.to_dict()["figures"])
-    output.write(output_format, found.to_dict(), partial(_print_collection, found), rows)
+    output.write(output_format, output.make_tagged(found), partial(_print_collection, found), rows)
 
 
 def _print_collection(collection: Collection) -> None:
@@ -70,10 +72,10 @@ def list_collections(
     output.write_list(output_format, "collections", found, show, Collection)
 
 
-def delete_collection(collection: CollectionName) -> None:
+def delete_collection(collection: CollectionName, *, if_match: IfMatchOf = None) -> None:
     """Delete a collection; its figures stay published."""
     with connect() as client:
-        client.delete_collection(collection)
+        client.delete_collection(collection, if_match=if_match)
     output.print_line(f"{collection} is deleted.")
 
 

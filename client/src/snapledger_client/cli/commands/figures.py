@@ -99,6 +99,13 @@ def publish(  # noqa: PLR0913 - the members of the request
             readable=True,
         ),
     ] = None,
+    statistic: Annotated[
+        str | None,
+        typer.Option(
+            help="Beside one --release: what you asked for as JSON, if a release of another statistic answered it, as "
+            """'{"kind": "mean", "column": "income"}'."""
+        ),
+    ] = None,
     note: Annotated[str | None, typer.Option(help="What readers should know.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Everybody may read it, without a key; for owners.")] = False,
     output_format: FormatOf = OutputFormat.TABLE,
@@ -106,7 +113,11 @@ def publish(  # noqa: PLR0913 - the members of the request
     """Publish an answer as a figure, or as a new version of one. It costs nothing."""
     if bool(release) == (derived is not None):
         fail("give either --release or --derived", USAGE)
+    if statistic is not None and len(release or ()) != 1:
+        fail("--statistic goes with one --release", USAGE)
     asked = {} if derived is None else _read_derived(derived)
+    if statistic is not None:
+        asked["statistic"] = _parse_statistic(statistic)
     with connect() as client:
         found = client.dataset(dataset).publish(
             figure, title, releases=release or (), note=note, public=public, **asked
@@ -116,6 +127,16 @@ def publish(  # noqa: PLR0913 - the members of the request
         found.to_dict(),
         lambda: output.print_line(f"{found.dataset}/{found.figure} is published, version {found.version}."),
     )
+
+
+def _parse_statistic(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text, parse_float=str)  # keep each number as the decimal that was written
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        fail('--statistic must be an object in JSON, such as {"kind": "mean", "column": "income"}', USAGE)
+    return document
 
 
 def _read_derived(path: Path) -> dict[str, Any]:
