@@ -80,6 +80,9 @@ tabulate_versions <- function(found) {
 #' @param title What it shows.
 #' @param answer A release, a batch or a derived statistic of this dataset; a list of
 #'   [sl_releases()]; or the ids of releases.
+#' @param statistic Beside one release: the statistic that you asked for, if an earlier
+#'   release of another one answered it, such as a sum for a mean. The figure then shows
+#'   this one.
 #' @param note What readers should know.
 #' @param public Whether everybody who reaches the service may read it, without a
 #'   key. For owners.
@@ -90,10 +93,18 @@ tabulate_versions <- function(found) {
 #' penguins <- sl_dataset(sl_connect(), "penguins")
 #' mass <- sl_release(penguins, sl_mean("body_mass_g"), accuracy = 50)
 #' sl_publish(penguins, "mean-mass", "Mean body mass", mass, note = "2007 to 2009.")
+#' total <- sl_release(penguins, sl_sum("body_mass_g"), epsilon = 0.5)
+#' sl_publish(penguins, "mean-mass", "Mean body mass", total, statistic = sl_mean("body_mass_g"))
 #' sl_withdraw(penguins, "mean-mass")
-sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE) {
+sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE, statistic = NULL) {
   path <- dataset_path(dataset, "figures", name)
   body <- c(list(title = title), compact(list(note = note)), figure_source(answer))
+  if (!is.null(statistic)) {
+    if (is_derived(check_statistic(statistic)) || is.null(body$release)) {
+      refuse("`statistic` goes with one release, and is not derived.")
+    }
+    body$statistic <- statistic
+  }
   if (check_flag(public, "public")) body <- c(body, list(audience = "public", confirm_public = TRUE))
   as_figure(send(dataset$connection, "PUT", path, body), FIGURE_MEMBERS, paste("PUT", path))
 }
@@ -140,7 +151,10 @@ figure_source <- function(answer) {
 #' sl_viewers(penguins)
 #' sl_revoke_viewer(penguins, "ada")
 sl_viewers <- function(dataset) {
-  found <- list_items(dataset$connection, dataset_path(dataset, "viewers"), "viewers")
+  tabulate_viewers(list_items(dataset$connection, dataset_path(dataset, "viewers"), "viewers"))
+}
+
+tabulate_viewers <- function(found) {
   tibble::tibble(
     principal = texts_of(found, "name"),
     display_name = texts_of(found, "display_name"),

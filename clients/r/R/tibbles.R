@@ -1,7 +1,7 @@
 #' Numbers of answers as tibbles
 #'
-#' @param x An answer: a release, a derived statistic, a batch, a figure, a plan, a
-#'   budget, the facts of a dataset, or a list of releases.
+#' @param x An answer: a release, a derived statistic, a batch, a figure, a collection,
+#'   a plan, a budget, the facts of a dataset, or a list of releases.
 #' @param ... Not used.
 #' @returns Of releases, derived statistics and batches, a tibble with a row for
 #'   each number:
@@ -22,7 +22,7 @@
 #'   Of a figure, a row for each number in the same way, with `measure` (such as
 #'   `mean`), the `columns` of the table that it is about, `group` (the group, or in
 #'   a two-way table the first column's bin), `alpha`, and the `epsilon` and the time
-#'   of the release (`released_at`).
+#'   of the release (`released_at`). Of a collection, a row for each figure.
 #'
 #'   Of a plan, its `epsilon` and `radius`, or those of each point of its curve;
 #'   of a derived statistic's or a batch's plan, a row for each release. Of a

@@ -127,3 +127,19 @@ test_that("versions stay, and viewers and everybody see what they may", {
   sl_revoke_viewer(owned_penguins(), "ada")
   expect_equal(nrow(sl_viewers(owned_penguins())), 0)
 })
+
+test_that("the answer of another statistic is published as what was asked", {
+  skip_without_service()
+  total <- sl_release(penguins(), sl_sum("body_mass_g"), epsilon = 0.1, reuse = FALSE)
+  sl_publish(penguins(), "as-mean", "Mean", total, statistic = sl_mean("body_mass_g"))
+  expect_equal(as_tibble(sl_figure(penguins(), "as-mean"))$measure, "mean")
+  sl_withdraw(penguins(), "as-mean")
+  sent <- local_answers(answer(500))
+  for (odd in list("mean", sl_mean("body_mass_g", where = species == "Adelie"))) {
+    expect_error(
+      sl_publish(of_away(), "a", "A", "r1", statistic = odd), "`statistic`", class = "snapledger_invalid_argument"
+    )
+  }
+  expect_error(sl_publish(of_away(), "a", "A", c("r1", "r2"), statistic = sl_mean("x")), "one release")
+  expect_length(sent$requests, 0)
+})
