@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.json_codec import JsonNumber, canonical_text, decode, fingerprint
-from app.api.schemas.numbers import Epsilon, EpsilonLimit, Number, to_exact
+from app.api.schemas.field_types.numbers import Epsilon, EpsilonLimit, Number, to_exact
 from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
 
 GRAMMAR = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?"

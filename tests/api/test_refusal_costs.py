@@ -27,9 +27,9 @@ from app.api.schemas.batches import BatchRequest
 from app.api.schemas.datasets import DatasetRequest, SourcedDatasetRequest
 from app.api.schemas.derived import DerivedRequest
 from app.api.schemas.drafts import DraftRequest, SourcedDraftRequest
+from app.api.schemas.field_types.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, MAX_VALUES
 from app.api.schemas.figure_collections import CollectionRequest
 from app.api.schemas.figures import FigureRequest
-from app.api.schemas.filters import MAX_CONDITIONS, MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, MAX_VALUES
 from app.api.schemas.ledger import WriteOffRequest
 from app.api.schemas.planning import FreePlanRequest, PlanRequest
 from app.api.schemas.releases import ReleaseRequest

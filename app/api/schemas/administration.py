@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label, Name
-from app.api.schemas.numbers import WHOLE, Epsilon, EpsilonLimit, Text
-from app.api.schemas.roles import RoleName
-from app.api.schemas.timestamps import Moment
+from app.api.schemas.field_types.numbers import WHOLE, Epsilon, EpsilonLimit, Text
+from app.api.schemas.field_types.roles import RoleName
+from app.api.schemas.field_types.timestamps import Moment
 from app.ledger.windows import MAX_DAYS
 
 _EXPIRY = "When the key expires: a time in the future. Null: never."

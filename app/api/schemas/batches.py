@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.derived import DerivedBudget
-from app.api.schemas.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
+from app.api.schemas.field_types.numbers import (
     ALPHA,
     Epsilon,
     Flag,

@@ -10,8 +10,8 @@ from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.json_schema import one_of_characters
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.json_schema import one_of_characters
+from app.api.schemas.field_types.numbers import (
     WHOLE,
     DateText,
     DayText,

@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypeAliasType
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.filters import Where
-from app.api.schemas.json_schema import exactly_one_of
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.filters import Where
+from app.api.schemas.field_types.json_schema import exactly_one_of
+from app.api.schemas.field_types.numbers import (
     ALPHA,
     ColumnName,
     DateText,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import KnownFormat, TableSource, UploadedFile
-from app.api.schemas.numbers import Flag, refuse
+from app.api.schemas.field_types.numbers import Flag, refuse
 
 
 class DraftRequest(RequestModel):

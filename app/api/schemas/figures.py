@@ -7,9 +7,9 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label
 from app.api.schemas.derived import DerivedRequest
-from app.api.schemas.numbers import Flag, Text, refuse
+from app.api.schemas.field_types.numbers import Flag, Text, refuse
+from app.api.schemas.field_types.roles import RoleName
 from app.api.schemas.responses import AnswerModel
-from app.api.schemas.roles import RoleName
 from app.api.schemas.statistics import Statistic
 from app.services.figures.sources import MAX_RELEASES
 from app.services.names import RELEASE_ID_PATTERN

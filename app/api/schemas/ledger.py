@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.numbers import Epsilon, Text
+from app.api.schemas.field_types.numbers import Epsilon, Text
 
 
 class WriteOffRequest(RequestModel):

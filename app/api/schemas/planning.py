@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import MAX_ROWS_PER_UNIT, DeclaredColumns
-from app.api.schemas.numbers import WHOLE, Epsilon, Number, refuse
+from app.api.schemas.field_types.numbers import WHOLE, Epsilon, Number, refuse
 from app.api.schemas.releases import ReleaseRequest
 from app.api.schemas.responses import AnswerModel, Cliff, Described, EpsilonText, Plan, PlannedAccuracy
 

@@ -6,8 +6,8 @@ from gmpy2 import mpq
 from pydantic import ConfigDict, Field, model_validator
 
 from app.api.schemas.base import RequestModel
-from app.api.schemas.json_schema import exactly_one_of
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.json_schema import exactly_one_of
+from app.api.schemas.field_types.numbers import (
     ALPHA,
     Epsilon,
     Flag,

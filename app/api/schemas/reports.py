@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.batches import BatchRequest, PlannedItem
 from app.api.schemas.datasets import Label, Name
-from app.api.schemas.numbers import WHOLE, Epsilon, Flag, Text, refuse
+from app.api.schemas.field_types.numbers import WHOLE, Epsilon, Flag, Text, refuse
 from app.api.schemas.responses import AnswerModel, EpsilonText, Next, NextNumber, Time
 from app.services.figures.sources import MAX_RELEASES
 

@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from app.api.schemas.datasets import Column, TableSource
-from app.api.schemas.numbers import DateText
-from app.api.schemas.roles import RoleName
+from app.api.schemas.field_types.numbers import DateText
+from app.api.schemas.field_types.roles import RoleName
 from app.api.schemas.statistics import Statistic
 from app.ledger.verification.results import MAX_PROBLEMS
 

@@ -19,9 +19,9 @@ from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel
-from app.api.schemas.filters import Where
-from app.api.schemas.json_schema import PlainFirst, exactly_one_of
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.filters import Where
+from app.api.schemas.field_types.json_schema import PlainFirst, exactly_one_of
+from app.api.schemas.field_types.numbers import (
     ColumnName,
     Flag,
     NumberOrDate,

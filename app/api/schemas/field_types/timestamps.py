@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from app.api.schemas.numbers import refuse, text
+from app.api.schemas.field_types.numbers import refuse, text
 from app.db import clock
 
 _RFC_3339: Final = re.compile(

@@ -18,7 +18,7 @@ from typing_extensions import TypeAliasType
 
 from app.api.json_codec import JsonNumber
 from app.api.schemas.base import RequestModel, limit_members
-from app.api.schemas.numbers import (
+from app.api.schemas.field_types.numbers import (
     ColumnName,
     Flag,
     RangeEnd,

@@ -1,0 +1,1 @@
+"""Types of fields that several schemas share: numbers, times, roles and filters, and what JSON Schema says of them."""
