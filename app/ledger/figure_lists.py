@@ -2,6 +2,8 @@
 
 Each reads a window of an index, and joins only that with the versions. So a page costs what it shows. A search looks at
 a limited number of figures for one page, and the next page goes on behind them.
+
+Who may see a figure is here in SQL; `app.services.figures.figure_access` decides the same of one figure.
 """
 
 from dataclasses import dataclass

@@ -2,23 +2,21 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.db.database import Database
-from app.db.repositories import datasets
 from app.db.repositories.principals import Principal
 from app.db.session import Session
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json
-from app.ledger import figure_collections, figures, viewers
-from app.ledger.chain.keyring import Keyring
+from app.ledger import figure_collections
 from app.ledger.figure_collections import Collection
-from app.ledger.figure_lists import Reader
 from app.ledger.figures import Published
 from app.roles import Role
 from app.services import access
 from app.services.access import Credential
 from app.services.context import Services
+from app.services.figures import figure_access
 from app.services.figures.reading import OpenedFigure, describe_figure
 from app.services.names import is_name
 from app.services.rendering.documents import Document
@@ -103,26 +101,11 @@ def open_board(services: Services, credential: Credential | None, name: str) -> 
     with services.database.read() as session:
         principal = None if credential is None else access.principal_of(session, credential)
         collection = figure_collections.find_collection(session, services.keyring, name) if is_name(name) else None
-        if collection is not None and is_visible(session, services.keyring, principal, collection):
+        if collection is not None and figure_access.is_collection_visible(
+            session, services.keyring, principal, collection
+        ):
             return build_board(services, session, principal, collection)
     raise NoCredentialError if credential is None else NotFoundError
-
-
-def is_visible(session: Session, keyring: Keyring, principal: Principal | None, collection: Collection) -> bool:
-    """Whether a reader may see a collection. Without a principal it is somebody without a key.
-
-    Raises:
-        SealBrokenError: the grant is not what was sealed.
-    """
-    if collection.audience == "public":
-        return True
-    if principal is None:
-        return False
-    return (
-        access.viewer_id(principal) is None
-        or collection.owner_id == principal.id
-        or viewers.OF_COLLECTIONS.is_viewer(session, keyring, collection.id, principal.id)
-    )
 
 
 def build_board(services: Services, session: Session, principal: Principal | None, collection: Collection) -> Board:
@@ -131,46 +114,10 @@ def build_board(services: Services, session: Session, principal: Principal | Non
     Raises:
         SealBrokenError: a figure or a grant is not what was sealed.
     """
-    rights = _Rights(session, services.keyring, principal, collection)
+    rights = figure_access.CollectionRights(session, services.keyring, principal, collection)
     members = figure_collections.list_members(session, collection)
     is_managed = principal is not None and oversees(principal, collection)
     return Board(services.database, collection, list(filter(rights.may_open, members)), is_managed)
-
-
-@dataclass
-class _Rights:
-    """What a reader of a collection may open; each dataset is looked up once."""
-
-    session: Session
-    keyring: Keyring
-    principal: Principal | None
-    collection: Collection
-    sees_all: bool = field(init=False)
-    _datasets: dict[int, bool] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        principal = self.principal
-        self.sees_all = principal is not None and (
-            access.viewer_id(principal) is None
-            or viewers.OF_COLLECTIONS.is_viewer(self.session, self.keyring, self.collection.id, principal.id)
-        )
-
-    def may_open(self, published: Published) -> bool:
-        """Whether the reader may open a figure, if it is not withdrawn. One that is not what was sealed is left out."""
-        if not figures.is_sealed(self.keyring, published):
-            return False
-        return (
-            self.sees_all
-            or published.figure.audience == "public"
-            or (self.principal is not None and self._sees_dataset(self.principal, published.figure.dataset_id))
-        )
-
-    def _sees_dataset(self, principal: Principal, dataset_id: int) -> bool:
-        if dataset_id not in self._datasets:
-            self._datasets[dataset_id] = datasets.is_visible(
-                self.session, dataset_id, principal.id
-            ) or viewers.OF_DATASETS.is_viewer(self.session, self.keyring, dataset_id, principal.id)
-        return self._datasets[dataset_id]
 
 
 def list_collections(
@@ -183,9 +130,7 @@ def list_collections(
     """
     with services.database.read() as session:
         principal = None if credential is None else access.principal_of(session, credential)
-        reader = Reader()
-        if principal is not None:
-            reader = Reader(principal.id, sees_all=access.viewer_id(principal) is None)
+        reader = figure_access.reader_of(principal)
         found = figure_collections.page_of_collections(session, services.keyring, reader, after or "", limit, search)
     return [
         describe_collection(each, tells_owner=principal is not None and oversees(principal, each)) for each in found

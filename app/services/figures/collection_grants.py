@@ -12,7 +12,7 @@ from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Credential
 from app.services.context import Services
-from app.services.figures import boards, composing
+from app.services.figures import boards, composing, figure_access
 from app.services.figures.grants import viewer_document
 from app.services.names import is_name, require_name
 from app.services.rendering.documents import Document
@@ -101,7 +101,7 @@ def describe_viewer(services: Services, principal: Principal, name: str, viewer:
 
 def _find_overseen(services: Services, session: ReadSession, principal: Principal, name: str) -> Collection:
     collection = figure_collections.find_collection(session, services.keyring, require_name(name))
-    if collection is None or not boards.is_visible(session, services.keyring, principal, collection):
+    if collection is None or not figure_access.is_collection_visible(session, services.keyring, principal, collection):
         raise NotFoundError
     if not boards.oversees(principal, collection):
         raise ForbiddenError("Only the collection's owner, admins and auditors may do this.")

@@ -21,7 +21,7 @@ from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Credential
 from app.services.context import Services
-from app.services.figures import boards
+from app.services.figures import boards, figure_access
 from app.services.names import require_name
 from app.services.preconditions import EntityTags, require_match
 from app.services.rendering.documents import Document
@@ -181,7 +181,9 @@ def find_managed(services: Services, transaction: WriteSession, principal: Princ
     """
     figure_collections.lock_collections(transaction)
     collection = figure_collections.find_collection(transaction, services.keyring, require_name(name))
-    if collection is None or not boards.is_visible(transaction, services.keyring, principal, collection):
+    if collection is None or not figure_access.is_collection_visible(
+        transaction, services.keyring, principal, collection
+    ):
         raise NotFoundError
     if not boards.manages(principal, collection):
         raise ForbiddenError("Only the collection's owner and admins may do this.")

@@ -5,22 +5,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.db.database import Database
-from app.db.repositories import datasets
-from app.db.repositories.datasets import Dataset
-from app.db.session import ReadSession
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
-from app.ledger import caller_lookup, figure_collections, figure_lists, figures, viewers
+from app.ledger import figure_lists, figures
 from app.ledger.figure_lists import FigurePage, ListedFigure, Reader
 from app.ledger.figures import Audience, Published
 from app.services import access
 from app.services.access import Credential
 from app.services.context import Services
+from app.services.figures import figure_access
 from app.services.figures.formats import Form, render_rows
-from app.services.names import is_name
 from app.services.rendering.documents import Document
 
 FORMAT_VERSION = "1"
@@ -151,19 +148,8 @@ def open_figure(
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
-    with services.database.ask() as session:  # each statement in its own snapshot, since nothing here is compared
-        entered = _enter(services, session, credential, dataset)
-        published = None
-        if entered is not None and is_name(figure):
-            published = figures.find_published(session, services.keyring, entered.dataset.id, figure, version)
-    if entered is None or published is None:
-        raise NoCredentialError if credential is None else NotFoundError
-    is_reader = entered.is_reader or (
-        credential is not None and _is_in_granted_collection(services, credential, published)
-    )
-    if not published.figure.is_shown(published.version.version, is_reader=is_reader):
-        raise NoCredentialError if credential is None else NotFoundError
-    return OpenedFigure(services.database, published, is_reader, entered.sees_dataset)
+    published, seen = figure_access.find_figure(services, credential, dataset, figure, version)
+    return OpenedFigure(services.database, published, seen.is_reader, seen.sees_dataset)
 
 
 def list_versions(  # noqa: PLR0913, PLR0917 - who asks, of what, from where
@@ -211,12 +197,12 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
     start, _, rest = (after or "").partition("/")
     with services.database.read() as session:
         if dataset is None:
-            reader = _reader_of(session, credential)
+            reader = figure_access.find_reader(session, credential)
             return figure_lists.page_of_figures(session, services.keyring, reader, (start, rest), limit, search=search)
-        entered = _enter(services, session, credential, dataset)
+        entered = figure_access.enter_figures(services, session, credential, dataset)
         if entered is None:
             raise NoCredentialError if credential is None else NotFoundError
-        reader = Reader(sees_all=True) if entered.is_reader else _reader_of(session, credential)
+        reader = Reader(sees_all=True) if entered.is_reader else figure_access.find_reader(session, credential)
         page = figure_lists.page_of_figures(
             session, services.keyring, reader, (start, rest), limit, search=search, dataset=dataset
         )
@@ -232,50 +218,6 @@ def list_latest(services: Services, credential: Credential | None, limit: int) -
         UnauthenticatedError: the credential is not valid.
     """
     with services.database.read() as session:
-        return figure_lists.latest_figures(session, services.keyring, _reader_of(session, credential), limit)
-
-
-def _reader_of(session: ReadSession, credential: Credential | None) -> Reader:
-    if credential is None:
-        return Reader()
-    principal = access.principal_of(session, credential)
-    return Reader(principal.id, sees_all=access.viewer_id(principal) is None)
-
-
-def _is_in_granted_collection(services: Services, credential: Credential, published: Published) -> bool:
-    """Whether a collection that has this figure is granted to the caller."""
-    keyring = services.keyring
-    with services.database.read() as session:  # one snapshot: the collection is compared with its figures
-        principal = access.principal_of(session, credential)
-        shown = published.figure.id, principal.id
-        collection = figure_collections.find_collection_that_shows(session, keyring, *shown)
-        return collection is not None and viewers.OF_COLLECTIONS.is_viewer(
-            session, keyring, collection.id, principal.id
+        return figure_lists.latest_figures(
+            session, services.keyring, figure_access.find_reader(session, credential), limit
         )
-
-
-class _Entered(NamedTuple):
-    """A dataset; whether the caller may see all of its figures, as one who sees it or as its viewer; and which."""
-
-    dataset: Dataset
-    is_reader: bool = False
-    sees_dataset: bool = False
-
-
-def _enter(services: Services, session: ReadSession, credential: Credential | None, name: str) -> _Entered | None:
-    """Return the caller's access to the figures of a dataset, or None if there is no such dataset."""
-    if not is_name(name):
-        return None
-    if credential is None:
-        found = datasets.find_dataset(session, name)
-        return None if found is None else _Entered(found)
-    standing = caller_lookup.find_standing(session, credential, name, None)
-    if standing is None:
-        access.principal_of(session, credential)  # which says why
-        return None
-    if standing.dataset is None:
-        return None
-    if access.sees(standing.principal, standing.dataset, standing.allowance):
-        return _Entered(standing.dataset, is_reader=True, sees_dataset=True)
-    granted = viewers.OF_DATASETS.is_viewer(session, services.keyring, standing.dataset.id, standing.principal.id)
-    return _Entered(standing.dataset, is_reader=granted)
