@@ -1,4 +1,4 @@
-"""Install the packages of a lock file with pip, and show the progress: `install_packages.py LOCK`."""
+"""Install the packages of a lock file with pip, and show the progress: `install_packages.py LOCK [OPTION OF PIP …]`."""
 
 import re
 import subprocess
@@ -12,10 +12,10 @@ _INSTALLING = "Installing collected packages"
 _SECONDS_BETWEEN_LINES = 5  # if the output is not a terminal
 
 
-def main(lock: str) -> int:
+def main(lock: str, *options: str) -> int:
     """Install the packages, and return pip's exit status."""
     command = [sys.executable, "-u", "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar", "off"]
-    command += ["--require-hashes", "-r", lock]
+    command += ["--require-hashes", *options, "-r", lock]
     is_terminal, seen, shown_at = sys.stdout.isatty(), 0, float("-inf")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:  # noqa: S603 - our own command
         for line in pip.stdout or ():
