@@ -6,11 +6,12 @@ SPARK := .venv-spark
 NODE := .venv-node
 PROVIDER := tests/browser/provider
 RELEASE := .venv-release
+RECIPES := .venv-recipes
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-recipes test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
 	fuzz client messages bench bench-long bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -52,7 +53,7 @@ docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every w
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
 
 # Not loaded, since what needs them is left out: they take a second of each process.
-LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r --ignore=tests/generated_clients
+LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r --ignore=tests/recipes --ignore=tests/generated_clients
 test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(LEFT_OUT) -m "not slow and not browser and not container and not hostile"
 
@@ -67,6 +68,7 @@ test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready ## Run the dash
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
 
 GENERATORS := tools/generators
+RECIPE_CHECKS := tools/recipes
 test-generated-clients: $(VENV)/development .venv-generators/ready $(GENERATORS)/node_modules/ready ## Generate five clients of the interface and try them (needs Java; npm as lint-web)
 	@command -v java >/dev/null || { apt-get -q update && \
 		DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends default-jre-headless || echo "Java could not be installed"; } </dev/null
@@ -80,6 +82,15 @@ test-generated-clients: $(VENV)/development .venv-generators/ready $(GENERATORS)
 
 test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
 	@$(BIN)/python -m pytest -q -m r tests/r
+
+test-recipes: $(VENV)/development $(RECIPES)/ready $(RECIPE_CHECKS)/node_modules/ready ## Try the guide's recipes: Superset, LibreOffice, pandas (needs LibreOffice and chromium: see .ci/run)
+	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(BIN)/python -m pytest -q -m recipes tests/recipes
+
+$(RECIPES)/ready: requirements-recipes.lock
+	@echo "Installing Superset into $(RECIPES) …"
+	@test -x $(RECIPES)/bin/python || $(PYTHON) -m venv $(RECIPES)
+	@$(RECIPES)/bin/python tools/install_packages.py requirements-recipes.lock --no-deps
+	@touch $@
 
 r-docs: ## Write the R client's manual pages and NAMESPACE anew (Debian's package r-cran-roxygen2)
 	@Rscript -e 'roxygen2::roxygenise("clients/r")'
@@ -164,7 +175,7 @@ $(NODE)/ready: requirements-web.lock  # a target of its own, since those that ne
 		$(NODE)/bin/pip --disable-pip-version-check install --quiet --require-hashes -r requirements-web.lock; }
 	@mkdir -p $(NODE) && touch $@
 
-$(WEB)/node_modules/ready $(PROVIDER)/node_modules/ready $(GENERATORS)/node_modules/ready: %/node_modules/ready: %/package-lock.json $(NODE)/ready
+$(WEB)/node_modules/ready $(PROVIDER)/node_modules/ready $(GENERATORS)/node_modules/ready $(RECIPE_CHECKS)/node_modules/ready: %/node_modules/ready: %/package-lock.json $(NODE)/ready
 	@echo "Installing the packages of $*/package.json …"
 	@cd $* && PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --silent
 	@touch $@
@@ -199,6 +210,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 		--python-version 3.11 --group generators -o requirements-generators.lock
 	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package snapledger-client --python-version 3.11 --group dev --group spark pyproject.toml -o requirements-spark.lock
+	@uv pip compile -q --upgrade --universal --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--python-version 3.11 --override requirements-recipes.overrides --group recipes -o requirements-recipes.lock
 
 release-check: $(RELEASE)/ready docs ## Build both packages into dist/, try them in empty environments, list their components
 	@$(RELEASE)/bin/python tools/release_check.py
@@ -209,5 +222,5 @@ $(RELEASE)/ready: requirements-release.lock
 	@$(RELEASE)/bin/python tools/install_packages.py requirements-release.lock
 	@touch $@
 
-clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, .venv-generators, caches and builds; var/ with its ledger stays
-	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) .venv-generators $(GENERATORS)/node_modules $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+clean: ## Delete .venv, .venv-bench, .venv-release, .venv-spark, .venv-node, .venv-generators, .venv-recipes, caches and builds; var/ with its ledger stays
+	@rm -rf $(VENV) $(BENCH) $(RELEASE) $(SPARK) $(NODE) .venv-generators $(RECIPES) $(RECIPE_CHECKS)/node_modules $(GENERATORS)/node_modules $(WEB)/node_modules $(PROVIDER)/node_modules app/guide build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -48,6 +48,7 @@ RUN = {
     "planning.md": {"json"},
     "rehearsals.md": {"json"},
     "reports.md": {"json"},
+    "recipes.md": {"python", "sh", "sql", "{literalinclude}"},  # tests/recipes runs them
     "python.md": set(),  # made of docstrings, whose examples have a test of their own
     "r.md": {"r"},  # tests/r runs it
     "sign-on.md": {"sh"},  # settings and commands, which have tests of their own
