@@ -1,12 +1,14 @@
 """A service with two figures, the figures' database beside it, and who may read them."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from client_world import settle
+from client_world import People, settle
+from command_line import run
 from psycopg import sql
 from readings import Readings
 from service_world import Service, becomes, serving
@@ -35,20 +37,26 @@ def service(tmp_path_factory: pytest.TempPathFactory, figures_database: str) -> 
 @pytest.fixture(scope="session")
 def readings(service: Service, figures_database: str) -> Readings:
     people = settle(service, limit=100, allowance=50)
-    with Client(service.url, service.admin_key) as admin:
-        viewer = admin.create_principal("wall", "viewer").key
     with Client(service.url, people.ada) as ada:
         penguins = ada.dataset("penguins")
         penguins.publish("species", "Penguins by species", releases=[penguins.histogram("species", epsilon=1).id])
         penguins.publish("body-mass", "Body mass", releases=[penguins.mean("body_mass_g", epsilon=1).id])
-    with Client(service.url, people.owner) as owner:
-        owner.dataset("penguins").grant_viewer("wall")
+    viewer = make_viewer(service.url, people)
     with Client(service.url, viewer) as reader:
         species, mass = (reader.dataset("penguins").figure(name).rows or () for name in ("species", "body-mass"))
     assert becomes(lambda: count_rows(figures_database) == len(species) + len(mass))
     as_reader = make_url(figures_database).set(**make_user(figures_database))
     url = as_reader.render_as_string(hide_password=False)
     return Readings(service.url, viewer, people.owner, url, species)
+
+
+def make_viewer(url: str, people: People) -> str:
+    """Make the viewer that the page names, with the page's commands, and return its key."""
+    add, grant = re.findall(r"^snapledger (.*)$", PAGE.read_text(), re.MULTILINE)
+    added = run(*add.split(), "--format", "json", URL=url, KEY=people.admin)
+    granted = run(*grant.split(), URL=url, KEY=people.owner)
+    assert (added.status, granted.status) == (0, 0), added.err + granted.err
+    return str(json.loads(added.out)["key"])
 
 
 def count_rows(url: str) -> int:
