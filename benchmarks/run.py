@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 PEERS = ROOT / ".venv-bench" / "bin" / "python"
 PAGE = ROOT / "docs" / "performance.md"
-MAX_SECONDS, MAX_SECONDS_LONG = 150, 1800  # of one benchmark
+MAX_SECONDS, MAX_SECONDS_LONG = 240, 1800  # of one benchmark
 STOP_SECONDS = 60  # for an interrupted benchmark to stop its servers and delete its files
 
 
