@@ -95,7 +95,7 @@ RUNS = (
         "50 clients poll one figure with a viewer's key. The bare endpoint answers 304 without looking at anything; "
         "ours checks the key, the grant and the seals. After all polls the ledger is what it was before.",
         ("--seconds", "0.3", "--rounds", "3"),
-        ("--seconds", "5", "--rounds", "5"),
+        ("--seconds", "2", "--rounds", "5"),
         (Peers(("poll",), "snapledger", **_OF_SERVERS),),
     ),
     Run(
@@ -153,7 +153,7 @@ RUNS = (
         "Latency as the ledger grows",
         "growth.py",
         "The last column is the median divided by that of the first row, of plans and of releases: 1.0 is no growth.",
-        ("--requests", "1000", "--sizes", "100", "100000"),
+        ("--requests", "1000", "--sizes", "100", "30000"),
         ("--requests", "2000", "--sizes", "100", "1000", "10000", "100000", "1000000"),
     ),
     Run(
@@ -161,7 +161,7 @@ RUNS = (
         "Latency as the ledger grows, on Postgres",
         "growth.py",
         "The same with the ledger in Postgres.",
-        ("--requests", "1000", "--sizes", "100", "100000", "--postgres"),
+        ("--requests", "1000", "--sizes", "100", "30000", "--postgres"),
         ("--requests", "2000", "--sizes", "100", "1000", "10000", "100000", "1000000", "--postgres"),
     ),
     Run(
@@ -170,7 +170,7 @@ RUNS = (
         "verification.py",
         "Every debit has a release with its answer and an idempotency key, whose hashes and seals are checked too. `by "
         "processor time` is what one core alone would do: on Postgres the server works at the same time.",
-        ("--debits", "100000", "--rounds", "3"),
+        ("--debits", "50000", "--rounds", "3"),
         ("--debits", "1000000", "--rounds", "3"),
     ),
     Run(
