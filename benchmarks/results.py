@@ -121,11 +121,11 @@ def render_page(measured: dict[str, Any]) -> str:
                     ("Load of the machine when it began", "load"),
                 )
             ),
-            _markdown(COMPARED, compare(measured)),
-            "## What we aim at",
-            _wrap(_GOALS),
-            _markdown(JUDGED, judge(measured)),
         ]
+        if compared := compare(measured):
+            parts.append(_markdown(COMPARED, compared))
+        if judged := judge(measured):
+            parts += ["## What we aim at", _wrap(_GOALS), _markdown(JUDGED, judged)]
     for each in RUNS:
         found = [measured["runs"][name] for name in (each.name, f"{each.name}-long") if name in measured["runs"]]
         if found:
@@ -160,8 +160,8 @@ def _wrap(text: str) -> str:
 
 
 _GOALS = (
-    "A goal is judged by the longest run that was measured. Registration, storage and growth compare Snapledger with "
-    "itself; all other ratios compare it with the peer of the same run."
+    "A goal is judged by the longest run that was measured. The goals of registration, growth and memory compare "
+    "Snapledger with itself; all other ratios compare it with the peer of the same run."
 )
 _HEAD = """# Performance
 

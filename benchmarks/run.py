@@ -127,7 +127,9 @@ def main() -> None:
 
 
 def print_table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
+    """Print a table that has rows."""
+    if not rows:
+        return
     table = Table(*columns, title=title)
     for row in rows:
         table.add_row(*row)
