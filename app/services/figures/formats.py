@@ -15,11 +15,14 @@ import pyarrow.parquet as pq
 from app.json_text import encode_json
 from app.services.figures.figure_rows import Row
 
-_FORMULA_START = re.compile(r"^(?=[\t\r\n]|\s*[=+@＝＋＠－-])|(?<=[;\t\r\n])(?=[=+@＝＋＠－-])")
+_FORMULA_START = re.compile(r"^(?=[\t\r\n]|\s*[=+@＝＋＠－-])|(?<=[;\t\r\n])(?=[\s\"]*[=+@＝＋＠－-])")
 """Spreadsheets take a cell that starts with one of these for a formula, some in full width too.
 
-Where lists are separated by semicolons, a cell starts behind one, also inside a text.
+Where lists are separated by semicolons, a cell starts behind one, also inside a text. A quotation mark there is written
+twice, which is then an empty text in front of what follows.
 """
+
+_MAX_RANGES = 50  # of an Accept header
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -51,23 +54,29 @@ _TYPES = {
 
 
 def choose_form(accepted: str) -> Form | None:
-    """Return the form that an Accept header prefers, or None if it accepts no form.
+    """Return the form that an Accept header prefers, or None if it accepts no form (RFC 9110, section 12.5.1).
 
-    Without a header, and for `*/*`, it is JSON. A form with an equal weight that stands before another wins.
+    Of the media ranges that a form matches, the most specific one counts. Without a header, and for `*/*`, the form is
+    JSON. Of forms with an equal weight, that wins whose range stands before the other's.
     """
-    best, most = None, 0.0
-    for each in (accepted or "*/*").split(",")[:50]:
-        media, *parameters = (part.strip().lower() for part in each.split(";"))
-        weight = next((_read_weight(part[2:]) for part in parameters if part.startswith("q=")), 1.0)
-        found = next((form for form, named in MEDIA_TYPES.items() if _matches(media, named)), None)
-        if found is not None and weight > most:
-            best, most = found, weight
+    asked = [_read_range(each) for each in (accepted or "*/*").split(",")[:_MAX_RANGES]]
+    best, most = None, (0.0, 0)
+    for form, media_type in MEDIA_TYPES.items():
+        named, _, _ = media_type.partition(";")
+        for media_range in (named, f"{named.partition('/')[0]}/*", "*/*"):
+            place = next((place for place, (media, _) in enumerate(asked) if media == media_range), None)
+            if place is not None:
+                rank = asked[place][1], -place
+                if rank[0] > 0 and (best is None or rank > most):
+                    best, most = form, rank
+                break
     return best
 
 
-def _matches(accepted: str, media_type: str) -> bool:
-    kind, _, _ = media_type.partition(";")
-    return accepted in {"*/*", kind, f"{kind.partition('/')[0]}/*"}
+def _read_range(text: str) -> tuple[str, float]:
+    """Return a media range without its parameters, and its weight."""
+    media, *parameters = (part.strip().lower() for part in text.split(";"))
+    return media, next((_read_weight(part[2:]) for part in parameters if part.startswith("q=")), 1.0)
 
 
 def _read_weight(text: str) -> float:

@@ -1,0 +1,58 @@
+"""What readers of figures rely on: which form they get, what is new to them, and that texts are harmless."""
+
+import csv
+import io
+from typing import Any
+
+import httpx
+import pytest
+from service_world import Service, Table
+
+from app.services.figures.figure_rows import Row
+from app.services.figures.formats import Form, choose_form, render_rows
+
+COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "nullable": False}}
+CONTENT = b"mass\n" + b"".join(b"%d\n" % (i % 101) for i in range(200))
+MEAN = {"kind": "mean", "column": "mass"}
+CSV, JSON, ARROW = "text/csv", "application/json", "application/vnd.apache.arrow.stream"
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    return service.table(COLUMNS, CONTENT, limit="10", allowance="5")
+
+
+def publish(table: Table, name: str, **body: Any) -> httpx.Response:
+    answer = table.owner.put(f"{table.path}/figures/{name}", json={"title": "Mass", **body})
+    assert answer.status_code in {200, 201}, answer.text
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("accepted", "form"),
+    [
+        ("*/*", Form.JSON),
+        (f"{JSON};q=0, */*", Form.CSV),
+        (f"*/*, {JSON};q=0", Form.CSV),
+        (f"{JSON};q=0, application/*", Form.ARROW),
+        (f"text/*;q=0.9, {CSV};q=0.1, {JSON};q=0.5", Form.JSON),
+        (f"{CSV};q=0.1, text/*;q=0.9, {JSON};q=0.5", Form.JSON),
+        (f"*/*;q=0.2, {ARROW};q=0.1, {JSON};q=0.1", Form.CSV),
+        (f"{CSV};q=0.5, {JSON};q=0.5", Form.CSV),
+        (f"*/*;q=0.5, {CSV}", Form.CSV),
+        (f"text/html, {JSON};q=0, */*;q=0", None),
+        ("text/html", None),
+    ],
+)
+def test_the_most_specific_range_of_an_accept_header_counts(accepted: str, form: Form | None) -> None:
+    assert choose_form(accepted) is form
+
+
+def test_no_cell_of_a_csv_is_a_formula_where_semicolons_separate_lists() -> None:
+    plain = Row("mean", "m", None, "mean", None, None, 1.5, None, 1.0, 2.0, 0.05, "g", "1", "2026-01-31T12:00:00Z")
+    for text in ('a;"=1+1;b', 'a;""=1', "a; =1", 'a; " =1', 'a\n"=1;b', 'a;\t"+1', "a;\u00a0@SUM(A1)", 'a;"＝1'):
+        content = render_rows([plain._replace(label=text)._asdict()], Form.CSV).decode()
+        for cell in content.replace("\r\n", "\n").replace("\n", ";").split(";"):
+            assert not cell.strip('" \t\u00a0').startswith(tuple("=+-@＝＋－＠")), (text, cell)
+        (row,) = csv.DictReader(io.StringIO(content, newline=""))
+        assert row["label"].replace("'", "") == text
