@@ -56,3 +56,15 @@ def test_no_cell_of_a_csv_is_a_formula_where_semicolons_separate_lists() -> None
             assert not cell.strip('" \t\u00a0').startswith(tuple("=+-@＝＋－＠")), (text, cell)
         (row,) = csv.DictReader(io.StringIO(content, newline=""))
         assert row["label"].replace("'", "") == text
+
+
+def test_two_dates_are_no_date(table: Table) -> None:
+    publish(table, "mass", release=table.fresh(MEAN, epsilon="1")["id"])
+    since = table.owner.get(f"{table.path}/figures/mass").headers["Last-Modified"]
+
+    def ask(*dates: str) -> int:
+        headers = [("If-Modified-Since", each) for each in dates]
+        return table.owner.get(f"{table.path}/figures/mass", headers=headers).status_code
+
+    assert ask(since) == 304
+    assert ask(since, since) == ask(since, "Sat, 01 Jan 2000 00:00:00 GMT") == 200
