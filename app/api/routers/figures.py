@@ -132,7 +132,7 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
         told = canonical_text(body.value()["statistic"])
         source = Source(request.list_releases(), request=told, statistic=request.statistic.model_dump())
     else:
-        source = Source(request.list_releases())
+        source = Source.of_releases(request.list_releases())
     publication = Publication(source, request.title, request.note, request.audience)
     published, is_new = publishing.publish_figure(caller.services, entered, figure, publication)
     document = reading.describe_figure(published, sees_dataset=True)

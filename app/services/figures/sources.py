@@ -1,7 +1,7 @@
 """What a figure is published from: a release, the releases of a batch, or a derived answer."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -44,6 +44,11 @@ class Source:
     derived: DerivedQuestion | None = None
     request: str = ""
     statistic: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of_releases(cls, ids: Iterable[str]) -> "Source":
+        """Return the source of these releases, each once: of a batch, one may answer several questions."""
+        return cls(list(dict.fromkeys(ids)))
 
     def describe(self) -> str:
         """Return the source as JSON."""

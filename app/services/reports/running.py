@@ -172,8 +172,8 @@ def _publish(services: Services, report: Report, run: Run) -> None:
 
 
 def _publish_figure(services: Services, entered: Access, figure: ReportFigure, release_ids: list[str]) -> None:
-    ids = list(dict.fromkeys(figure.select(release_ids)))  # one release may answer several questions
-    publication = Publication(Source(ids), figure.title, figure.note, figure.audience)
+    source = Source.of_releases(figure.select(release_ids))
+    publication = Publication(source, figure.title, figure.note, figure.audience)
     publishing.publish_figure(services, entered, figure.figure, publication)
 
 

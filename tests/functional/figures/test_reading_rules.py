@@ -68,3 +68,12 @@ def test_two_dates_are_no_date(table: Table) -> None:
 
     assert ask(since) == 304
     assert ask(since, since) == ask(since, "Sat, 01 Jan 2000 00:00:00 GMT") == 200
+
+
+def test_a_release_that_is_named_twice_is_shown_once(table: Table) -> None:
+    """Of a batch, one release may answer several questions."""
+    items = [{"statistic": MEAN, "epsilon": "1"}] * 2
+    ids = [each["id"] for each in table.analyst.post(f"{table.path}/batches", json={"items": items}).json()["items"]]
+    assert ids[0] == ids[1]
+    assert publish(table, "mass", releases=ids).json()["source"] == {"releases": ids[:1]}
+    assert len(table.owner.get(f"{table.path}/figures/mass").json()["rows"]) == 1
