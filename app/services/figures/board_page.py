@@ -5,10 +5,9 @@ from xml.etree import ElementTree as ET
 
 from app.services.figures.boards import Board
 from app.services.figures.images import render_svg
-from app.services.figures.page import add_text, make_head, without_namespace
+from app.services.figures.page import add_text, make_head, to_html, without_namespace
 from app.services.figures.reading import OpenedFigure
 from app.services.figures.rendered_forms import render_once
-from app.services.figures.xml_texts import without_invalid
 
 _WITHDRAWN = "This figure was withdrawn."
 
@@ -35,9 +34,9 @@ def render_board(board: Board, base: str, refresh_seconds: int | None) -> bytes:
     return b"".join(
         (
             b'<!doctype html>\n<html lang="en">',
-            _to_html(head),
+            to_html(head),
             b'<body><main class="board">',
-            _to_html(top),
+            to_html(top),
             b'<div class="grid">',
             cells,
             b"</div></main></body></html>",
@@ -45,15 +44,10 @@ def render_board(board: Board, base: str, refresh_seconds: int | None) -> bytes:
     )
 
 
-def _to_html(element: ET.Element) -> bytes:
-    content: bytes = ET.tostring(without_invalid(element), encoding="utf-8", method="html")
-    return content
-
-
 def _withdrawn_cell() -> bytes:
     cell = ET.Element("article")
     add_text(cell, "p", _WITHDRAWN, "note")
-    return _to_html(cell)
+    return to_html(cell)
 
 
 def _render_cell(opened: OpenedFigure, base: str) -> bytes:
@@ -66,4 +60,4 @@ def _render_cell(opened: OpenedFigure, base: str) -> bytes:
     chart.append(without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
     released_at = max((row["released_at"] for row in opened.rows), default=version.published_at)
     add_text(cell, "p", f"Released on {released_at[:10]}.", "citation")
-    return _to_html(cell)
+    return to_html(cell)

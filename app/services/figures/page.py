@@ -9,6 +9,7 @@ from app.services.figures.formats import Form
 from app.services.figures.images import render_svg
 from app.services.figures.reading import OpenedFigure
 from app.services.figures.row_texts import interval_text, label_of, value_text
+from app.services.figures.xml_texts import without_invalid
 
 MAX_ROWS = 1_000
 """Of the page's table; the downloads have all of them."""
@@ -29,8 +30,13 @@ def render_page(opened: OpenedFigure, base: str) -> bytes:
     _add_table(main, rows)
     add_text(main, "p", cite(opened), "citation")
     _add_downloads(main, opened, base)
-    content: bytes = ET.tostring(html, encoding="utf-8", method="html")
-    return b"<!doctype html>\n" + content
+    return b"<!doctype html>\n" + to_html(html)
+
+
+def to_html(element: ET.Element) -> bytes:
+    """Return an element as HTML; what a text has and HTML may not is replaced."""
+    content: bytes = ET.tostring(without_invalid(element), encoding="utf-8", method="html")
+    return content
 
 
 def cite(opened: OpenedFigure) -> str:

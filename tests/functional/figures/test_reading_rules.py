@@ -77,3 +77,14 @@ def test_a_release_that_is_named_twice_is_shown_once(table: Table) -> None:
     assert ids[0] == ids[1]
     assert publish(table, "mass", releases=ids).json()["source"] == {"releases": ids[:1]}
     assert len(table.owner.get(f"{table.path}/figures/mass").json()["rows"]) == 1
+
+
+def test_pages_have_no_character_that_html_forbids(table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    publish(table, "mass", release=release, note="red \x1b[31m bell \x07 end\x01 next\x0bline\n<b>")
+    board = {"title": "Board", "figures": [{"dataset": table.name, "figure": "mass"}]}
+    assert table.owner.put(f"/v1/collections/{table.name}", json=board | {"note": "bell \x07"}).status_code == 201
+    for path in (f"/figures/{table.name}/mass", f"/collections/{table.name}"):
+        text = table.owner.get(path).text
+        assert "\ufffd" in text
+        assert [each for each in text if ord(each) < 32 and each not in "\t\r\n"] == [], path
