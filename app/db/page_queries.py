@@ -35,6 +35,6 @@ def page_queries(query: Select[*tuple[Any, ...]], column: ColumnElement[Any]) ->
 
 
 def containing(text: str) -> str:
-    """Return the pattern of LIKE, escaped by backslashes, for lower-case texts that contain a text."""
-    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    """Return the pattern of LIKE, escaped by backslashes, for texts that contain a text."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

@@ -44,7 +44,7 @@ class Collection(NamedTuple):
 
 _WIDTH = len(collections.c)
 _AFTER: BindParameter[str] = bindparam("after")
-_PATTERN: BindParameter[str] = bindparam("pattern")
+_PATTERN = func.lower(bindparam("pattern", type_=collections.c.title.type))
 _READER = bindparam("reader", type_=principals.c.id.type)
 _SELECT = select(*collections.c, principals.c.name.label("owner")).join_from(
     collections, principals, principals.c.id == collections.c.owner_id

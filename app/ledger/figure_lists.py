@@ -65,7 +65,7 @@ _AFTER_DATASET: BindParameter[str] = bindparam("after_dataset")
 _AFTER_FIGURE: BindParameter[str] = bindparam("after_figure")
 _AFTER = tuple_(_AFTER_DATASET, _AFTER_FIGURE)
 _WINDOW: BindParameter[int] = bindparam("window")
-_PATTERN: BindParameter[str] = bindparam("pattern")
+_PATTERN = func.lower(bindparam("pattern", type_=figure_versions.c.title.type))
 _IS_LIKE = or_(
     figures.c.name.like(_PATTERN, escape="\\"), func.lower(figure_versions.c.title).like(_PATTERN, escape="\\")
 )

@@ -70,8 +70,13 @@ def connect_as_it_is(path: Path, lock_seconds: float) -> Any:  # noqa: ANN401 - 
 
 
 def _add_functions(connection: Any) -> None:  # noqa: ANN401 - either driver's
-    """Add the `sha256` function that Postgres has, so that values can be hashed without fetching them."""
+    """Add what Postgres has: `sha256`, to hash values without fetching them, and `lower` for letters beyond ASCII."""
     connection.create_function("sha256", 1, _sha256, deterministic=True)
+    connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 def _sha256(value: object) -> bytes | None:

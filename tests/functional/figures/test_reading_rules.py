@@ -88,3 +88,15 @@ def test_pages_have_no_character_that_html_forbids(table: Table) -> None:
         text = table.owner.get(path).text
         assert "\ufffd" in text
         assert [each for each in text if ord(each) < 32 and each not in "\t\r\n"] == [], path
+
+
+def test_a_search_finds_letters_of_every_script_in_any_case(table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    publish(table, "mass", release=release, title="Ärger Straße Жизнь ΣΑΣ İ")
+    members = [{"dataset": table.name, "figure": "mass"}]
+    board = {"title": "Ärger Straße Жизнь ΣΑΣ İ", "figures": members}
+    assert table.owner.put(f"/v1/collections/{table.name}", json=board).status_code == 201
+    for path, member in ((f"{table.path}/figures", "figure"), ("/v1/collections", "name")):
+        for search in ("Ärger", "ärger", "STRAßE", "жизнь", "ЖИЗНЬ", "ΣΑΣ", "İ", "Ärger Straße Жизнь ΣΑΣ İ"):
+            found = table.owner.get(path, params={"search": search}).json()
+            assert [each[member] for each in next(iter(found.values()))], (path, search)
