@@ -157,6 +157,14 @@ def test_a_formula_is_only_text(text: str) -> None:
     assert protect_cell(text).startswith("'")
 
 
+@pytest.mark.parametrize("text", ["a;=1", 'a;"=1;b', "a; =1", "a\n-1x", "a;\u200b@x", 'a;""＝1'])
+def test_no_part_of_a_text_is_a_formula_where_semicolons_separate_cells(text: str) -> None:
+    shown = protect_cell(text)
+    assert shown.replace("'", "").replace("�", "\u200b") == text
+    for cell in shown.replace("\n", ";").split(";"):
+        assert not cell.strip('" �').startswith(tuple("=+-@＝"))
+
+
 @pytest.mark.parametrize("text", ["-1", "-0.5", "+2", "-1.5e-07", "a=b", "", "0", "2026-01-31", "[-1]"])
 def test_other_cells_are_as_they_are(text: str) -> None:
     assert protect_cell(text) == text

@@ -8,7 +8,9 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_FORMULA_STARTS = tuple("=+-@＝＋－＠")
+_FORMULA_START = re.compile(r"^(?=[�\s]*[=+@＝＋＠－-])|(?<=[;\n])(?=[�\s\"]*[=+@＝＋＠－-])")
+"""Where a text begins as formulas do, or goes on so behind what separates cells where lists have semicolons."""
+
 _NUMBER = re.compile(r"[+-]?\d[\d.]*([eE][+-]?\d+)?")
 
 
@@ -49,5 +51,4 @@ def protect_cell(text: str) -> str:
     A text that begins as formulas do is preceded by an apostrophe, as OWASP recommends; a number is not.
     """
     shown = "".join("�" if unicodedata.category(each) in {"Cc", "Cf"} and each != "\n" else each for each in text)
-    is_formula = shown.lstrip("� \n").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(shown)
-    return f"'{shown}" if is_formula else shown
+    return shown if _NUMBER.fullmatch(shown) else _FORMULA_START.sub("'", shown)

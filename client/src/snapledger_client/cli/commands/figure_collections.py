@@ -48,7 +48,7 @@ def _print_collection(collection: Collection) -> None:
     maker = "" if collection.owner is None else f", by {collection.owner}"
     output.print_line(f"{collection.title} ({collection.audience}{maker})")
     if collection.note:
-        output.print_line(collection.note)
+        output.print_answer(collection.note)
     rows = [
         (each["dataset"], each["figure"], each["version"], "withdrawn" if each["withdrawn"] else each["title"])
         for each in collection.figures or ()

@@ -56,7 +56,7 @@ def show_figure(
 def _print_figure(figure: Figure, rows: list[dict[str, Any]]) -> None:
     output.print_line(f"{figure.title} (version {figure.version}, {figure.published_at:%Y-%m-%d})")
     if figure.note:
-        output.print_line(figure.note)
+        output.print_answer(figure.note)
     texts = [
         (
             each["group"],
