@@ -27,7 +27,11 @@ def require_match(wanted: EntityTags | None, document: Document | None) -> None:
     Raises:
         PreconditionFailedError: the present state is another one.
     """
-    if wanted is None:
-        return
-    if document is None or not ("*" in wanted or entity_tag(document) in wanted):
+    if wanted is not None:
+        require_tag(wanted, () if document is None else (entity_tag(document),))
+
+
+def require_tag(wanted: EntityTags | None, present: EntityTags) -> None:
+    """Do the same with the tags of the present state, one for each of its forms; none if the thing does not exist."""
+    if wanted is not None and not (present and ("*" in wanted or not set(wanted).isdisjoint(present))):
         raise PreconditionFailedError

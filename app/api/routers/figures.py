@@ -6,7 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, BaseAddressOf, CallerOf, DirectRoute, JsonBody, ReaderOf, SearchOf
+from app.api.dependencies import (
+    BEARER,
+    BaseAddressOf,
+    CallerOf,
+    DirectRoute,
+    IfMatchHeaders,
+    JsonBody,
+    ReaderOf,
+    SearchOf,
+    entity_tags,
+)
 from app.api.figure_responses import Known, Since, figure_response, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import Page, PageByNameOf, PageOf
@@ -118,14 +128,20 @@ def _figures_response(found: FigurePage, page: Page) -> Response:
             200: (schemas.FigureVersion, "A new version of the figure, or the same one if nothing changed."),
             201: (schemas.FigureVersion, "The first version of a new figure."),
         },
-        *(403, 404, NotReleasedError),
+        *(403, 404, NotReleasedError, 412),
     ),
 )
-def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.FigureRequest]) -> Response:
+def publish(
+    name: str,
+    figure: str,
+    caller: CallerOf,
+    body: JsonBody[schemas.FigureRequest],
+    if_match: IfMatchHeaders = None,
+) -> Response:
     """Publish an answer as a figure, or as a new version of one. It costs nothing; the same again changes nothing."""
     entered = caller.enter(name)
     publishing.require_publisher(entered)
-    request = body.validate()
+    request, wanted = body.validate(), entity_tags(if_match)
     if request.derived is not None:
         source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
     elif request.statistic is not None:
@@ -134,7 +150,7 @@ def publish(name: str, figure: str, caller: CallerOf, body: JsonBody[schemas.Fig
     else:
         source = Source.of_releases(request.list_releases())
     publication = Publication(source, request.title, request.note, request.audience)
-    published, is_new = publishing.publish_figure(caller.services, entered, figure, publication)
+    published, is_new = publishing.publish_figure(caller.services, entered, figure, publication, wanted)
     document = reading.describe_figure(published, sees_dataset=True)
     if is_new:
         return created_response(document, f"/v1/datasets/{entered.dataset.name}/figures/{published.figure.name}")
@@ -162,11 +178,13 @@ def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     "/datasets/{name}/figures/{figure}",
     operation_id="withdrawFigure",
     status_code=204,
-    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404),
+    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, 412),
 )
-def withdraw(name: str, figure: str, caller: CallerOf) -> Response:
+def withdraw(name: str, figure: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Withdraw a figure in all its versions. It can be published again."""
-    publishing.withdraw_figure(caller.services, caller.enter(name), figure)
+    entered = caller.enter(name)
+    publishing.require_publisher(entered)
+    publishing.withdraw_figure(caller.services, entered, figure, entity_tags(if_match))
     return Response(status_code=204)
 
 

@@ -17,8 +17,10 @@ from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
 from app.services.figures import sources
+from app.services.figures.reading import FORMS, OpenedFigure
 from app.services.figures.sources import Source
 from app.services.names import require_name
+from app.services.preconditions import EntityTags, require_tag
 
 MAX_FIGURES, MAX_VERSIONS = 1_000, 10_000
 """Of a dataset, and of a figure."""
@@ -46,13 +48,16 @@ def require_publisher(entered: Access) -> None:
         raise ForbiddenError("The dataset's owner, admins and analysts with an allowance publish figures.")
 
 
-def publish_figure(services: Services, entered: Access, name: str, publication: Publication) -> tuple[Published, bool]:
+def publish_figure(
+    services: Services, entered: Access, name: str, publication: Publication, wanted: EntityTags | None = None
+) -> tuple[Published, bool]:
     """Publish an answer under a name, as a new version. The same publication again changes nothing.
 
     Returns:
         The published version, and whether the figure is new.
 
     Raises:
+        PreconditionFailedError: the latest version has none of the tags `wanted`.
         ForbiddenError: the principal may not publish, or the figure is another analyst's, or it is to be public.
         InvalidRequestError: the source is not valid, or there would be too many figures or versions.
         NotReleasedError: a derived answer does not follow from earlier releases alone.
@@ -66,6 +71,7 @@ def publish_figure(services: Services, entered: Access, name: str, publication: 
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
         before = figures.find_figure(transaction, entered.dataset.id, require_name(name))
         latest = _find_latest(services, transaction, entered, before)
+        require_tag(wanted, _list_tags(services, latest))
         at = now()
         figure = before or figures.new_figure(entered.dataset.id, entered.dataset.name, name)
         figure = figure.publish(publication.audience, at)
@@ -107,10 +113,11 @@ def require_publishable(services: Services, entered: Access, names: Iterable[str
             raise _too_many()
 
 
-def withdraw_figure(services: Services, entered: Access, name: str) -> None:
+def withdraw_figure(services: Services, entered: Access, name: str, wanted: EntityTags | None) -> None:
     """Withdraw a figure: nobody reads it any more, in any version, until it is published again.
 
     Raises:
+        PreconditionFailedError: the latest version has none of the tags `wanted`.
         NotFoundError: the figure does not exist, or is withdrawn already.
         ForbiddenError: the principal may not publish, or the figure is another analyst's.
     """
@@ -118,9 +125,10 @@ def withdraw_figure(services: Services, entered: Access, name: str) -> None:
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
         figure = figures.find_figure(transaction, entered.dataset.id, require_name(name))
-        _find_latest(services, transaction, entered, figure)
+        latest = _find_latest(services, transaction, entered, figure)
         if figure is None or figure.withdrawn_at is not None:
             raise NotFoundError
+        require_tag(wanted, _list_tags(services, latest))
         seal = services.keyring.seal
         figures.withdraw_figure(transaction, seal, figure, now())
         audit_records.record(transaction, seal, entered.principal, "figure.withdraw", _path(entered, name))
@@ -139,6 +147,14 @@ def _find_latest(services: Services, session: Session, entered: Access, figure: 
     if latest is not None and not entered.rules and latest.version.published_by != entered.principal.name:
         raise ForbiddenError("Only the principal that published this figure, the dataset's owner and admins change it.")
     return latest
+
+
+def _list_tags(services: Services, latest: Published | None) -> list[str]:
+    """Return the entity tags of all forms that those who see the dataset read; none of a withdrawn figure."""
+    if latest is None or latest.figure.withdrawn_at is not None:
+        return []
+    opened = OpenedFigure(services.database, latest, is_reader=True, sees_dataset=True)
+    return [opened.tag(form) for form in FORMS]
 
 
 def _is_same(latest: Published, figure: Figure, version: FigureVersion) -> bool:

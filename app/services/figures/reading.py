@@ -23,6 +23,9 @@ from app.services.rendering.documents import Document
 FORMAT_VERSION = "1"
 """Part of every entity tag: raise it when a form's bytes change."""
 
+FORMS = (*Form, "html", "svg", "png")
+"""All forms of a figure, which have entity tags of their own."""
+
 _WITH_PUBLISHER = {Form.JSON, "html"}
 """The forms that name the publisher, for those who see the dataset."""
 

@@ -100,3 +100,31 @@ def test_a_search_finds_letters_of_every_script_in_any_case(table: Table) -> Non
         for search in ("Ärger", "ärger", "STRAßE", "жизнь", "ЖИЗНЬ", "ΣΑΣ", "İ", "Ärger Straße Жизнь ΣΑΣ İ"):
             found = table.owner.get(path, params={"search": search}).json()
             assert [each[member] for each in next(iter(found.values()))], (path, search)
+
+
+def test_a_figure_is_changed_only_from_the_version_that_was_read(service: Service, table: Table) -> None:
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    path = f"{table.path}/figures/mass"
+
+    def put(title: str, **headers: str) -> int:
+        body = {"title": title, "release": release}
+        return table.owner.put(path, json=body, headers={"If-Match": headers["match"]}).status_code
+
+    assert put("One", match="*") == 412  # there is none yet
+    publish(table, "mass", release=release)
+    tags = [table.owner.get(f"{path}{suffix}").headers["ETag"] for suffix in ("", ".csv", ".arrow", ".parquet")]
+    tags += [table.owner.get(f"/figures/{table.name}/mass{suffix}").headers["ETag"] for suffix in ("", ".svg")]
+    for old, new in enumerate(tags, 1):
+        assert put(f"Title {old}", match='"other"') == put(f"Title {old}", match=f"W/{new}") == 412
+    assert put("Two", match=f'"other", {tags[1]}') == 200
+    assert [put("Three", match=each) for each in tags] == [412] * len(tags)
+    assert table.owner.get(path).json()["title"] == "Two"
+    assert table.owner.delete(path, headers={"If-Match": tags[0]}).status_code == 412
+    for wrong in ("nonsense", tags[0].strip('"')):
+        assert put("Three", match=wrong) == 422
+        assert table.owner.delete(path, headers={"If-Match": wrong}).status_code == 422
+    _, auditor = service.principal("auditor")
+    assert auditor.delete(path, headers={"If-Match": "nonsense"}).status_code == 403
+    tag = table.analyst.get(path).headers["ETag"]
+    assert table.owner.delete(path, headers={"If-Match": tag}).status_code == 204
+    assert put("Three", match=tag) == put("Three", match="*") == 412
