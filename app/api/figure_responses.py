@@ -132,7 +132,8 @@ def _is_date_known(opened: OpenedFigure, published_at: datetime, since: Sequence
     """Whether If-Modified-Since names a moment at which this version was published already.
 
     Last-Modified has whole seconds. In the second of the publication it names this version only if no other one was
-    published then: a caller with that one would never be told of this one (RFC 9110, section 8.8.2.2). Two dates are none.
+    published then: a caller with that one would never be told of this one (RFC 9110, section 8.8.2.2). Two
+    dates are none.
     """
     try:
         asked = parsedate_to_datetime(since[0]) if len(since) == 1 else None

@@ -1,16 +1,4 @@
-"""The figures' database: a schema of Postgres that dashboards read with their own connector.
-
-    figures             one row for each published figure
-    figure_rows         its numbers
-    figures_of_…        a view of the numbers of one dataset
-    collections         one row for each collection
-    collection_figures  a view of the published figures of each collection, in their order
-    collection_members  the same with withdrawn ones; not for readers
-    state               the last change that each figure was written for, withdrawn ones included; not for readers
-    collection_state    the same of each collection
-
-Everything here is a copy: it may be dropped, and is written again.
-"""
+"""The figures' database: a schema of Postgres that dashboards read with their own connector."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,39 +7,24 @@ from typing import Any
 import psycopg
 from psycopg import Connection, sql
 
-from app.db.figure_writers import COLUMNS, LOCK, Writer, exists, format_statement
+from app.db import figures_schema
+from app.db.figure_writers import Writer
+from app.db.figures_schema import Schema
+
+CHANGED = -1
+"""Stands for the change of a figure or collection that is not as it was written."""
 
 _CONNECT_SECONDS, _STATEMENT_MILLISECONDS = 5, 30_000
+_OPTIONS = f"-c statement_timeout={_STATEMENT_MILLISECONDS} -c TimeZone=UTC -c DateStyle=ISO -c extra_float_digits=1"
+"""The last three are for the texts of rows, whose hashes are compared."""
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS {schema}.state (
-    dataset text NOT NULL, figure text NOT NULL, change bigint NOT NULL, PRIMARY KEY (dataset, figure));
-CREATE TABLE IF NOT EXISTS {schema}.figures (
-    dataset text NOT NULL, figure text NOT NULL, version integer NOT NULL, title text NOT NULL, note text,
-    published_at timestamptz NOT NULL, PRIMARY KEY (dataset, figure));
-CREATE TABLE IF NOT EXISTS {schema}.figure_rows (
-    dataset text NOT NULL, figure text NOT NULL, position integer NOT NULL, {columns},
-    PRIMARY KEY (dataset, figure, position),
-    FOREIGN KEY (dataset, figure) REFERENCES {schema}.figures ON DELETE CASCADE);
-CREATE TABLE IF NOT EXISTS {schema}.collection_state (collection text PRIMARY KEY, change bigint NOT NULL);
-CREATE TABLE IF NOT EXISTS {schema}.collections (
-    collection text PRIMARY KEY, title text NOT NULL, note text, changed_at timestamptz NOT NULL);
-CREATE TABLE IF NOT EXISTS {schema}.collection_members (
-    collection text NOT NULL REFERENCES {schema}.collections ON DELETE CASCADE, position integer NOT NULL,
-    dataset text NOT NULL, figure text NOT NULL, PRIMARY KEY (collection, position))
-"""
-_COLLECTION_VIEW = """
-CREATE VIEW {schema}.collection_figures AS
-    SELECT collection, position, dataset, figure
-    FROM {schema}.collection_members JOIN {schema}.figures USING (dataset, figure)
-"""
-_FOR_READERS = ("figures", "figure_rows", "collections", "collection_figures")
+_BATCH = 100
+"""How many figures one statement compares, so that it takes no longer than it may."""
 
-_NAMES_PUBLISHERS = """
-SELECT 1 FROM information_schema.columns
-WHERE table_schema = %s AND table_name = 'figures' AND column_name = 'published_by'
+_PAGE = """
+SELECT CASE WHEN content IS NOT DISTINCT FROM {content} THEN change ELSE {changed} END, {key} FROM {schema}.{state}
+WHERE ({key}) > ({names}) ORDER BY {key} LIMIT %s
 """
-"""Whether a version that told readers the names of principals made the table."""
 
 
 class FiguresDatabase:
@@ -64,7 +37,7 @@ class FiguresDatabase:
     """
 
     def __init__(self, url: str, schema: str, role: str) -> None:
-        self._url, self._schema, self._role = url, schema, role
+        self._url, self._schema = url, Schema(schema, role)
         self._connection: Connection[Any] | None = None
 
     def close(self) -> None:
@@ -73,46 +46,38 @@ class FiguresDatabase:
         if connection is not None:
             connection.close()
 
-    def prepare(self) -> bool:
+    def prepare(self, ledger: str) -> bool:
         """Create what is missing, and let the role read; return False if the role could not be created.
 
         Raises:
             psycopg.Error: the database does not answer, or the user may not create the schema.
+            ForeignSchemaError: the schema is not for the copy of the ledger with this id.
         """
-        columns = sql.SQL(", ").join(
-            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in COLUMNS.items()
-        )
         with self._transaction() as connection:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-            connection.execute(self._format("CREATE SCHEMA IF NOT EXISTS {schema}"))
-            connection.execute(self._format(_TABLES, columns=columns))
-            if connection.execute(_NAMES_PUBLISHERS, (self._schema,)).fetchone():
-                connection.execute(self._format("ALTER TABLE {schema}.figures DROP COLUMN published_by"))
-            if not exists(connection, self._schema, "collection_figures"):
-                connection.execute(self._format(_COLLECTION_VIEW))
-        return self._let_role_read()
-
-    def _let_role_read(self) -> bool:
+            figures_schema.prepare(connection, self._schema, ledger)
         try:
             with self._transaction() as connection:
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-                known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (self._role,)).fetchone()
-                if known is None:
-                    connection.execute(self._format("CREATE ROLE {role} NOLOGIN"))
+                figures_schema.add_role(connection, self._schema)
         except psycopg.errors.InsufficientPrivilege:
             return False
         with self._transaction() as connection:
-            connection.execute(self._format("GRANT USAGE ON SCHEMA {schema} TO {role}"))
-            for name in _FOR_READERS:
-                grant = "GRANT SELECT ON {schema}.{name} TO {role}"
-                connection.execute(self._format(grant, name=sql.Identifier(name)))
+            figures_schema.let_role_read(connection, self._schema)
         return True
 
     def list_changes(self, kind: type[Writer]) -> dict[tuple[str, ...], int]:
-        """Return the change that each figure or collection was written for, by its names."""
-        with self._transaction() as connection:
-            query = self._format("SELECT change, {key} FROM {schema}.{state}", **kind.identifiers())
-            return {tuple(names): change for change, *names in connection.execute(query)}
+        """Return the change that each figure or collection was written for, or `CHANGED`, by its names."""
+        query = self._schema.format(
+            _PAGE, **kind.identifiers(), content=kind.content(self._schema), changed=sql.Literal(CHANGED)
+        )
+        found: dict[tuple[str, ...], int] = {}
+        after = tuple("" for _ in kind.key)
+        while True:
+            with self._transaction() as connection:
+                page = connection.execute(query, (*after, _BATCH)).fetchall()
+            found |= {tuple(names): change for change, *names in page}
+            if len(page) < _BATCH:
+                return found
+            after = tuple(page[-1][1:])
 
     @contextmanager
     def writing(self, kind: type[Writer], names: Sequence[str]) -> Iterator[Writer]:
@@ -121,7 +86,7 @@ class FiguresDatabase:
         Read it inside the block: of two writers the later one then writes the later state.
         """
         with self._transaction() as connection:
-            writer = kind(connection, self._schema, self._role, names)
+            writer = kind(connection, self._schema, names)
             writer.lock()
             yield writer
 
@@ -131,13 +96,11 @@ class FiguresDatabase:
             self._connection = psycopg.connect(
                 self._url,
                 connect_timeout=_CONNECT_SECONDS,
-                options=f"-c statement_timeout={_STATEMENT_MILLISECONDS}",
+                options=_OPTIONS,
+                client_encoding="UTF8",  # so that the server tells which figure has a letter that its encoding lacks
                 application_name="snapledger",
                 autocommit=True,
                 keepalives_idle=30,
             )
         with self._connection.transaction():
             yield self._connection
-
-    def _format(self, text: str, **more: sql.Composable) -> sql.Composed:
-        return format_statement(text, self._schema, self._role, **more)

@@ -4,6 +4,7 @@ Records are numbered from 1 without a gap. Each is appended in the transaction o
 in a dataset's ledger, each record's hash includes the hash before it (docs/ledger.md).
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -132,6 +133,15 @@ def find_head(session: Session) -> Head | None:
     """The head of the audit log; None if there are no records."""
     last = session.row(_LAST)
     return None if last is None else Head(last.seq, last.hash)
+
+
+def find_ledger_id(session: Session) -> str:
+    """An id that only copies of this ledger share: it follows from the hash of the first record, which never changes.
+
+    A ledger without records has the id of nothing.
+    """
+    first = session.row(_HASH, number=1)
+    return hashlib.sha256(b"" if first is None else first.hash).hexdigest()
 
 
 def chain_contains(session: Session, known: Head) -> bool:

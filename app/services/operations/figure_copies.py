@@ -20,6 +20,7 @@ from app.db.repositories import datasets
 from app.db.session import ReadSession
 from app.errors import DamagedAnswerError, SealBrokenError
 from app.ledger import figure_collections, figures, outboxes
+from app.ledger.chain import audit_log
 from app.ledger.outboxes import Change, Outbox
 from app.services.context import Services
 from app.services.figures.boards import describe_collection
@@ -56,9 +57,12 @@ def prepare(services: Services, target: FiguresDatabase) -> None:
 
     Raises:
         psycopg.Error: the figures' database does not answer, or refuses.
+        ForeignSchemaError: the schema has the figures of another ledger, or other tables.
         UnavailableError: the ledger's database does not answer.
     """
-    if not target.prepare():
+    with services.database.read() as session:
+        ledger = audit_log.find_ledger_id(session)
+    if not target.prepare(ledger):
         role = services.settings.figures_reader_role
         log.warning("the role of readers is missing: create it, and restart", role=role)
     for kind in _KINDS:

@@ -11,6 +11,7 @@ import psycopg
 import structlog
 
 from app.db.figures_database import FiguresDatabase
+from app.db.figures_schema import ForeignSchemaError
 from app.errors import SnapledgerError
 from app.services.context import Services
 from app.services.operations.figure_copies import prepare, write_pending
@@ -23,6 +24,11 @@ _MAX_PAUSE_SECONDS: Final = 60
 
 _COMPARE_SECONDS: Final = 600
 """The time between two comparisons of everything, in case the figures' database was restored or changed."""
+
+_FOREIGN: Final = (
+    "the schema of figures has those of another ledger, or other tables under their names: name another schema, or drop"
+    " this one"
+)
 
 log = structlog.stdlib.get_logger("snapledger.figures")
 
@@ -60,9 +66,11 @@ class FigureMirror:
                     compared_at = time.monotonic()
                 write_pending(self._services, self._target)
                 pause = _PAUSE_SECONDS
-            except (psycopg.Error, SnapledgerError, OSError) as error:
+            except (psycopg.Error, SnapledgerError, OSError, ForeignSchemaError) as error:
                 # The message could contain a password or a title.
                 log.warning("figures are not written", kind=type(error).__name__)
+                if isinstance(error, ForeignSchemaError):
+                    log.error(_FOREIGN, schema=self._services.settings.figures_schema)  # noqa: TRY400
                 self._target.close()
                 pause, compared_at = min(_MAX_PAUSE_SECONDS, max(_PAUSE_SECONDS, 2 * pause)), None
             except Exception as error:  # noqa: BLE001 - a defect here must not end the thread

@@ -15,8 +15,8 @@ from sqlalchemy import make_url, update
 
 from app.config import Settings
 from app.db import tables
-from app.db.figure_writers import view_name
 from app.db.figures_database import FiguresDatabase
+from app.db.figures_schema import ForeignSchemaError, view_name
 from app.ledger.outboxes import Outbox
 from app.services.context import Services
 from app.services.operations import startup
@@ -384,3 +384,136 @@ def test_nobody_can_choose_a_name_whose_view_is_another_datasets() -> None:
     cut = view_name("a" * 63)
     assert view_name(cut.removeprefix("figures_of_")) != cut
     assert len(cut.rpartition("_")[2]) >= 20  # hexadecimal digits: fewer could be found by trying
+
+
+DAMAGES = [
+    ["DROP TABLE figures CASCADE"],
+    ["DROP TABLE figure_rows CASCADE"],
+    ["DROP TABLE state"],
+    ["DROP TABLE collections CASCADE"],
+    ["DROP TABLE collection_members CASCADE"],
+    ["DROP TABLE snapledger"],
+    ["TRUNCATE figures CASCADE"],
+    ["DELETE FROM figure_rows WHERE position = 2"],
+    ["UPDATE figure_rows SET value = 7"],
+    ["UPDATE figures SET title = 'lie'"],
+    ["UPDATE collections SET title = 'lie'"],
+    ["UPDATE collection_members SET position = position + 10"],
+    ["DROP VIEW {view}"],
+    ["REVOKE ALL ON {view} FROM figures_reader"],
+    ["REASSIGN OWNED BY figures_reader TO CURRENT_USER", "DROP OWNED BY figures_reader"],
+    ["ALTER TABLE state DROP COLUMN content", "ALTER TABLE collection_state DROP COLUMN content"],  # an earlier version
+]
+
+
+@ON_POSTGRES_SLOWLY
+def test_a_copy_that_was_damaged_is_put_right(
+    services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    view = sql.Identifier(view_name(table.name))
+
+    def read() -> list[Any]:
+        """All that a reader finds."""
+        with connect(target_url) as reader:
+            reader.execute(f"SET ROLE {ROLE}")
+            names = [*map(sql.Identifier, ("figures", "figure_rows", "collections", "collection_figures")), view]
+            return [sorted(reader.execute(sql.SQL("SELECT * FROM {}").format(name)).fetchall()) for name in names]
+
+    def write() -> int:
+        prepare(services, target)
+        return write_pending(services, target)
+
+    publish(table, "kinds", table.fresh({"kind": "histogram", "column": "kind"}, epsilon="1")["id"], note="All.")
+    members = [{"dataset": table.name, "figure": "kinds"}]
+    assert table.owner.put("/v1/collections/board", json={"title": "Board", "figures": members}).is_success
+    assert write() == 2
+    expected = read()
+    assert [len(rows) for rows in expected] == [1, 3, 1, 1, 3]
+    assert write() == 0
+    for statements in DAMAGES:
+        with connect(target_url) as other:
+            for each in statements:
+                other.execute(sql.SQL(each).format(view=view))
+        write()
+        assert read() == expected, statements
+        assert write() == 0, statements
+
+
+@ON_POSTGRES_SLOWLY
+def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
+    services: Services, table: Table, target: FiguresDatabase, target_url: str, tmp_path: Path
+) -> None:
+    publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+    prepare(services, target)
+    assert write_pending(services, target) == 1
+    before = copied(target_url)
+    other = startup.open_services(
+        Settings(database_url=f"sqlite:///{tmp_path}/other.sqlite3", data_dir=tmp_path / "other")
+    )
+    try:
+        with pytest.raises(ForeignSchemaError):
+            prepare(other, target)
+        assert copied(target_url) == before
+        for occupied in (
+            "CREATE TABLE {schema}.figures (published_by text)",
+            "CREATE TABLE {schema}.state (name text)",
+            "CREATE VIEW {schema}.collections AS SELECT 1 AS one",
+        ):
+            with connect(target_url) as connection:
+                for each in ("DROP SCHEMA {schema} CASCADE", "CREATE SCHEMA {schema}", occupied):
+                    connection.execute(sql.SQL(each).format(schema=sql.Identifier(SCHEMA)))
+                columns = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = %s"
+                found = connection.execute(columns, (SCHEMA,)).fetchall()
+                with pytest.raises(ForeignSchemaError):
+                    prepare(other, target)
+                assert connection.execute(columns, (SCHEMA,)).fetchall() == found
+    finally:
+        startup.close_services(other)
+
+
+def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
+    services: Services, table: Table, target_url: str
+) -> None:
+    user = f"writer_{next(_numbers)}"
+    with connect(target_url) as connection:
+        connection.execute(f"CREATE USER {user}")
+        connection.execute(f"CREATE SCHEMA {SCHEMA} AUTHORIZATION {user}")
+    given = FiguresDatabase(make_url(target_url).set(username=user).render_as_string(), SCHEMA, f"{user}_reader")
+    try:
+        publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+        prepare(services, given)  # it may create no role either, so that one is missing
+        assert write_pending(services, given) == 1
+        with connect(target_url) as connection:
+            connection.execute(f"CREATE ROLE {user}_reader")
+        prepare(services, given)
+        with connect(target_url) as reader:
+            reader.execute(f"SET ROLE {user}_reader")
+            query = sql.SQL("SELECT figure FROM {}").format(sql.Identifier(view_name(table.name)))
+            assert reader.execute(query).fetchall() == [("mass",)]
+    finally:
+        given.close()
+        with connect(target_url) as connection:
+            connection.execute(f"DROP OWNED BY {user}, {user}_reader")
+            connection.execute(f"DROP ROLE {user}, {user}_reader")
+
+
+def test_a_database_with_few_letters_gets_all_figures_but_those_with_others(
+    services: Services, table: Table, postgres_server: str
+) -> None:
+    name = f"figures_{next(_numbers)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        text = "CREATE DATABASE {} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+        connection.execute(sql.SQL(text).format(sql.Identifier(name)))
+    url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+    narrow = FiguresDatabase(url, SCHEMA, ROLE)
+    try:
+        prepare(services, narrow)
+        release = table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"]
+        publish(table, "first", release, title="Σ")
+        publish(table, "second", release, title="Größe")
+        assert write_pending(services, narrow) == 1
+        assert list(copied(url)) == [f"{table.name}/second"]
+    finally:
+        narrow.close()
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
