@@ -7,7 +7,7 @@ later.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, FromClause, Table, bindparam, select, update
+from sqlalchemy import Column, FromClause, Table, bindparam, func, select, update
 
 from app.db.dialects.upsert import upsert
 from app.db.session import Session, WriteSession
@@ -54,6 +54,7 @@ class Outbox:
         self._pending = (
             self._all.where(table.c.written != changes, key > bindparam("after")).order_by(key).limit(bindparam("most"))
         )
+        self._count = select(func.count().label("found")).select_from(table).where(table.c.written != changes)
         self._one = self._all.where(keyed)
         self._set_written = update(table).where(keyed).values(written=bindparam("known"))
 
@@ -64,6 +65,11 @@ class Outbox:
     def list_pending(self, session: Session, after: int | str, limit: int) -> list[Change]:
         """Return at most `limit` that are not written as they are now, by their keys, from the one after `after` on."""
         return [_change_of(row) for row in session.rows(self._pending, after=after, most=limit)]
+
+    def count_pending(self, session: Session) -> int:
+        """Return how many are not written as they are now."""
+        found: int = session.row(self._count).found
+        return found
 
     def list_changes(self, session: Session) -> list[Change]:
         """Return the latest change of each."""

@@ -74,12 +74,23 @@ def _compare(services: Services, target: FiguresDatabase, kind: _Kind) -> None:
     with services.database.write() as transaction:
         for each in kind.outbox.list_changes(transaction):
             there = written.pop(each.names, 0)
-            if there != each.written:
-                kind.outbox.set_written(transaction, each.key, there if there == each.change else 0)
+            if there != each.written:  # also if it is the present change: another history may have had one
+                kind.outbox.set_written(transaction, each.key, 0)
         transaction.commit()
     for unknown in written:
         with target.writing(kind.writer, unknown) as writer:
             writer.forget()
+
+
+def note_pending(services: Services) -> None:
+    """Set the metrics while nothing can be written.
+
+    Raises:
+        UnavailableError: the ledger's database does not answer.
+    """
+    with services.database.read() as session:
+        for kind in _KINDS:
+            kind.pending.set(kind.outbox.count_pending(session))
 
 
 def write_pending(services: Services, target: FiguresDatabase) -> int:

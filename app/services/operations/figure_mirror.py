@@ -5,6 +5,7 @@ While either side is away it waits, at most a minute, and tries again.
 
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 
 import psycopg
@@ -14,7 +15,7 @@ from app.db.figures_database import FiguresDatabase
 from app.db.figures_schema import ForeignSchemaError
 from app.errors import SnapledgerError
 from app.services.context import Services
-from app.services.operations.figure_copies import prepare, write_pending
+from app.services.operations.figure_copies import note_pending, prepare, write_pending
 
 _PAUSE_SECONDS: Final = 2
 """The time between two looks at the outbox, which other processes fill too."""
@@ -72,6 +73,8 @@ class FigureMirror:
                 if isinstance(error, ForeignSchemaError):
                     log.error(_FOREIGN, schema=self._services.settings.figures_schema)  # noqa: TRY400
                 self._target.close()
+                with suppress(SnapledgerError):
+                    note_pending(self._services)
                 pause, compared_at = min(_MAX_PAUSE_SECONDS, max(_PAUSE_SECONDS, 2 * pause)), None
             except Exception as error:  # noqa: BLE001 - a defect here must not end the thread
                 log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - as above

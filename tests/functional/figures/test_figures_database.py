@@ -9,18 +9,22 @@ from typing import Any
 
 import psycopg
 import pytest
+from prometheus_client import REGISTRY
 from psycopg import sql
+from pydantic import SecretStr
 from service_world import Service, Table, becomes, serving
 from sqlalchemy import make_url, update
 
 from app.config import Settings
 from app.db import tables
+from app.db.figure_writers import CollectionWriter, FigureWriter
 from app.db.figures_database import FiguresDatabase
 from app.db.figures_schema import ForeignSchemaError, view_name
 from app.ledger.outboxes import Outbox
 from app.services.context import Services
 from app.services.operations import startup
 from app.services.operations.figure_copies import prepare, write_pending
+from app.services.operations.figure_mirror import FigureMirror
 
 SCHEMA, ROLE = "published", "figures_reader"
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
@@ -517,3 +521,41 @@ def test_a_database_with_few_letters_gets_all_figures_but_those_with_others(
         narrow.close()
         with psycopg.connect(postgres_server, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@ON_POSTGRES_SLOWLY
+def test_what_was_written_of_another_history_is_written_again(
+    alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
+) -> None:
+    """A ledger is restored from its backup, and a figure changes as often as it had before, while the copy is away."""
+    publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+    members = [{"dataset": table.name, "figure": "mass"}]
+    assert table.owner.put("/v1/collections/board", json={"title": "Board", "figures": members}).is_success
+    prepare(services, target)
+    assert write_pending(services, target) == 2
+    facts = {"version": 2, "title": "lost", "note": None, "published_at": "2026-01-31", "changed_at": "2026-01-31"}
+    for kind, names in ((FigureWriter, (table.name, "mass")), (CollectionWriter, ("board",))):
+        with target.writing(kind, names) as writer:
+            writer.replace(2, facts, ())
+    publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+    assert table.owner.put("/v1/collections/board", json={"title": "New", "figures": members}).is_success
+    prepare(services, target)
+    assert write_pending(services, target) == 2
+    assert copied(target_url) == published(alone)
+    assert copied_board(target_url) == [("board", 1, table.name, "mass")]
+
+
+def test_operators_see_what_is_pending_while_it_is_away(alone: Service, table: Table) -> None:
+    publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
+    away = SecretStr("postgresql://127.0.0.1:1/nobody")
+    opened = startup.open_services(
+        Settings(database_url=alone.database_url, data_dir=alone.data, figures_database_url=away)
+    )
+    mirror = FigureMirror(opened)
+    try:
+        mirror.begin()
+        assert becomes(lambda: REGISTRY.get_sample_value("snapledger_figures_pending") == 1)
+    finally:
+        mirror.end()
+        assert becomes(lambda: all(each.name != "figures" for each in threading.enumerate()))
+        startup.close_services(opened)
