@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import X_COLUMNS, Service, numbers_csv, serving
+from service_world import X_COLUMNS, Service, becomes, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db.database import Database
@@ -76,9 +76,7 @@ def test_a_kill_between_the_file_and_the_commit(uploads: Uploads) -> None:
     with uploads.living() as service, locked(uploads.url):
 
         def stored() -> None:
-            deadline = time.monotonic() + 20
-            while not list(service.data.glob("*.parquet")) and time.monotonic() < deadline:
-                time.sleep(0.01)
+            assert becomes(lambda: bool(list(service.data.glob("*.parquet"))))
 
         assert not uploads.upload_and_kill(service, numbers_csv(50).encode(), stored)
     assert list(service.data.glob("*.parquet"))  # what the next start has to notice

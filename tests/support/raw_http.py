@@ -36,6 +36,10 @@ class Line:
             return False
         return True
 
+    def is_to_continue(self) -> bool:
+        """Whether the service asks for the body of a request that expects to be told to continue."""
+        return self._connection.recv(25, socket.MSG_WAITALL) == b"HTTP/1.1 100 Continue\r\n\r\n"
+
     def answer(self, method: str = "POST") -> Answer:
         """Read one answer; it comes within the connection's time limit or the test fails."""
         response = http.client.HTTPResponse(self._connection, method=method)

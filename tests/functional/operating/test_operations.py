@@ -2,7 +2,7 @@
 
 import json
 import re
-import time
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from service_world import X_COLUMNS, Service, key_of, numbers_csv, serving
+from service_world import X_COLUMNS, Service, becomes, key_of, numbers_csv, serving
 from sqlalchemy import text
 
 from app.db.database import Database
@@ -256,12 +256,16 @@ def test_more_calls_at_once_than_there_is_room_for(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/ledger.sqlite3"
     settings = {"MAX_CONCURRENT_REQUESTS": "1", "CORS_ORIGINS": "https://board.example"}
     with serving(tmp_path, database, **settings) as service, ThreadPoolExecutor(1) as hands:
-        held = hands.submit(_slow_upload, service)
-        for _ in range(500):
-            answer = httpx.get(f"{service.url}/v1/me", headers={"Origin": "https://board.example"})
-            if answer.status_code == 503:
-                break
-            time.sleep(0.02)
+        refused, found = threading.Event(), []
+        held = hands.submit(_slow_upload, service, refused)
+
+        def is_refused() -> bool:
+            found.append(httpx.get(f"{service.url}/v1/me", headers={"Origin": "https://board.example"}))
+            return found[-1].status_code == 503
+
+        assert becomes(is_refused)
+        refused.set()
+        answer = found[-1]
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/overloaded")
         assert int(answer.headers["retry-after"]) >= 1
         assert answer.headers["access-control-allow-origin"] == "https://board.example"
@@ -269,18 +273,18 @@ def test_more_calls_at_once_than_there_is_room_for(tmp_path: Path) -> None:
         assert httpx.get(f"{service.url}/healthz").status_code == 200
 
 
-def _slow_upload(service: Service) -> int:
-    """The status of a body that takes two seconds to come, sent again while there is no room for it."""
+def _slow_upload(service: Service, until: threading.Event) -> int:
+    """The status of a body whose end comes after an event, sent again while there is no room for it."""
 
     def pieces() -> Iterator[bytes]:
         yield b"{"
-        time.sleep(2)
+        until.wait(60)
         yield b"]"
 
     headers = {"Authorization": f"Bearer {service.admin_key}", "Content-Type": "application/json"}
     while True:
         try:
-            answer = httpx.post(f"{service.url}/v1/principals", content=pieces(), headers=headers, timeout=20)
+            answer = httpx.post(f"{service.url}/v1/principals", content=pieces(), headers=headers, timeout=60)
         except httpx.TransportError:  # refused, and hung up on, before the body was there
             continue
         if answer.status_code != 503:

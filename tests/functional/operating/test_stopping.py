@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import dropwhile
@@ -14,7 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from service_world import X_COLUMNS, Service, becomes, free_port, key_of, numbers_csv, serving
+from raw_http import head, line
+from service_world import X_COLUMNS, Service, Table, becomes, free_port, key_of, numbers_csv, serving
 from sqlalchemy import make_url, text
 
 from app.db.database import Database
@@ -24,36 +24,28 @@ pytestmark = pytest.mark.slow
 BODY = json.dumps({"statistic": {"kind": "mean", "column": "x"}, "epsilon": "0.5", "reuse": False}).encode()
 
 
-def slowly(begun: Path) -> Iterator[bytes]:
-    """A body whose end comes after its service was told to stop."""
-    yield BODY[:20]
-    begun.touch()
-    time.sleep(1)
-    yield BODY[20:]
-
-
 @pytest.mark.parametrize("options", [(), ("--workers", "2")])
 def test_what_has_begun_is_finished(tmp_path: Path, options: tuple[str, ...]) -> None:
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", *options) as service:
-        table, begun = service.table(X_COLUMNS, numbers_csv(20)), tmp_path / "begun"
-        headers = {"Authorization": f"Bearer {key_of(table.analyst)}", "Content-Type": "application/json"}
-
-        def release() -> httpx.Response:
-            asked = headers | {"Idempotency-Key": "k"}
-            return httpx.post(f"{service.url}{table.path}/releases", content=slowly(begun), headers=asked, timeout=20)
-
-        with ThreadPoolExecutor(1) as hands:
-            answer = hands.submit(release)
-            while not begun.exists():
-                time.sleep(0.01)
-            time.sleep(0.3)  # so that the head has come
+        table = service.table(X_COLUMNS, numbers_csv(20))
+        headers = ["Content-Type: application/json", f"Content-Length: {len(BODY)}", "Idempotency-Key: k"]
+        asked = head("POST", f"{table.path}/releases", *headers, "Expect: 100-continue", authorization=bearer(table))
+        with line(service) as opened:
+            opened.send(asked)
+            assert opened.is_to_continue()  # so the service has begun to read the body
             os.kill(service.pid, signal.SIGTERM)
-            assert answer.result().status_code == 201
+            assert becomes(lambda: service.log.read_text().count("Shutting down") == (2 if options else 1))
+            opened.send(BODY)
+            assert opened.answer().status == 201
         assert ended(service)
     database = Database(service.database_url)
     with database.read() as session:
         assert session.connection.execute(text("SELECT count(*) FROM releases")).scalar_one() == 1
     database.close()
+
+
+def bearer(table: Table) -> str:
+    return f"Bearer {key_of(table.analyst)}"
 
 
 def ended(service: Service) -> bool:
@@ -100,10 +92,7 @@ def test_a_service_waits_for_its_database(tmp_path: Path, empty_database_url: st
     from_away = url.update_query_dict({"host": str(away)}).render_as_string(hide_password=False)
     with ThreadPoolExecutor(1) as hands, ExitStack() as until_the_end:
         served = hands.submit(lambda: until_the_end.enter_context(serving(tmp_path, from_away, "--workers", "2")))
-        for _ in range(600):
-            if log.exists() and "the database does not answer" in log.read_text():
-                break
-            time.sleep(0.05)
+        assert becomes(lambda: log.exists() and "the database does not answer" in log.read_text())
         assert not served.done()
         away.symlink_to(str(url.query["host"]))
         assert served.result().admin.get("/v1/me").status_code == 200
@@ -124,7 +113,7 @@ def test_a_service_that_waits_can_be_stopped(tmp_path: Path, number: int) -> Non
         time.sleep(0.05)
     time.sleep(0.2)
     process.send_signal(number)
-    assert process.wait(timeout=20) != 0
+    assert process.wait(timeout=200) != 0
 
 
 def test_every_worker_logs_in_json(tmp_path: Path) -> None:
