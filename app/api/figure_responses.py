@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from app.errors import NotAcceptableError, NotFoundError
 from app.services.access import Credential
+from app.services.figures.display.rendered_forms import render_once
 from app.services.figures.formats import MEDIA_TYPES, Form, choose_form
 from app.services.figures.reading import OpenedFigure
-from app.services.figures.rendered_forms import render_once
 
 _SECONDS_PUBLIC = 60
 _FOR_SHARED_CACHES = {"Cache-Control": f"public, max-age={_SECONDS_PUBLIC}"}

@@ -6,8 +6,8 @@ from starlette.responses import Response
 from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf, RefreshOf
 from app.api.figure_responses import Known, board_response
 from app.api.pages.figures import framing_policy
-from app.services.figures.board_page import render_board
 from app.services.figures.boards import open_board
+from app.services.figures.display.board_page import render_board
 
 router = APIRouter(prefix="/collections", route_class=DirectRoute, include_in_schema=False)
 

@@ -10,9 +10,9 @@ from app.api.figure_responses import Known, Since, conditional_response
 from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError
 from app.services.figures import reading
-from app.services.figures.images import render_png, render_svg
-from app.services.figures.page import render_page
-from app.services.figures.rendered_forms import render_once
+from app.services.figures.display.images import render_png, render_svg
+from app.services.figures.display.page import render_page
+from app.services.figures.display.rendered_forms import render_once
 
 router = APIRouter(prefix="/figures", route_class=DirectRoute, include_in_schema=False)
 

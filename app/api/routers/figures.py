@@ -28,8 +28,8 @@ from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError, NotReleasedError
 from app.ledger.figure_lists import FigurePage
 from app.services.figures import grants, publishing, reading
-from app.services.figures.atom import MEDIA_TYPE as ATOM
-from app.services.figures.atom import render_feed
+from app.services.figures.display.atom import MEDIA_TYPE as ATOM
+from app.services.figures.display.atom import render_feed
 from app.services.figures.formats import MEDIA_TYPES, Form
 from app.services.figures.publishing import Publication
 from app.services.figures.sources import Source

@@ -9,8 +9,8 @@ from service_world import Service, Table, a_name, serving
 
 from app.ledger.figure_collections import Collection
 from app.ledger.figures import Figure, FigureVersion, Published
-from app.services.figures import board_page
 from app.services.figures.boards import Board
+from app.services.figures.display import board_page
 from app.services.figures.reading import OpenedFigure
 
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False}}

@@ -9,7 +9,7 @@ import pytest
 from service_world import Service, Table, serving
 
 from app.ledger.figures import Figure, FigureVersion, Published
-from app.services.figures import images, rendered_forms
+from app.services.figures.display import images, rendered_forms
 from app.services.figures.reading import OpenedFigure
 
 COLUMNS = {

@@ -15,10 +15,10 @@ from service_world import Service, Table, becomes, key_of
 
 from app.errors import OverloadedError
 from app.services.access import KeyDigest
-from app.services.figures import rendered_forms
+from app.services.figures.display import rendered_forms
+from app.services.figures.display.rendered_forms import render_once
 from app.services.figures.figure_rows import Row
 from app.services.figures.formats import Form, guard_formula, render_rows
-from app.services.figures.rendered_forms import render_once
 from app.services.releasing.bulkhead import PICTURES
 
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "nullable": False}}

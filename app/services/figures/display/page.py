@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from app.services.figures.chart import describe_intervals, describe_measure
+from app.services.figures.display.chart import describe_intervals, describe_measure
+from app.services.figures.display.images import render_svg
+from app.services.figures.display.row_texts import interval_text, label_of, value_text
+from app.services.figures.display.xml_texts import without_invalid
 from app.services.figures.formats import Form
-from app.services.figures.images import render_svg
 from app.services.figures.reading import OpenedFigure
-from app.services.figures.row_texts import interval_text, label_of, value_text
-from app.services.figures.xml_texts import without_invalid
 
 MAX_ROWS = 1_000
 """Of the page's table; the downloads have all of them."""

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from app.services.figures.row_texts import confidence_text, interval_text, label_of, value_text
-from app.services.figures.xml_texts import without_invalid
+from app.services.figures.display.row_texts import confidence_text, interval_text, label_of, value_text
+from app.services.figures.display.xml_texts import without_invalid
 
 MAX_ROWS = 60
 """A chart with more lines is not read; the table has all of them."""

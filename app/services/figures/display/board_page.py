@@ -4,10 +4,10 @@ from functools import partial
 from xml.etree import ElementTree as ET
 
 from app.services.figures.boards import Board
-from app.services.figures.images import render_svg
-from app.services.figures.page import add_text, make_head, to_html, without_namespace
+from app.services.figures.display.images import render_svg
+from app.services.figures.display.page import add_text, make_head, to_html, without_namespace
+from app.services.figures.display.rendered_forms import render_once
 from app.services.figures.reading import OpenedFigure
-from app.services.figures.rendered_forms import render_once
 
 _WITHDRAWN = "This figure was withdrawn."
 

@@ -5,7 +5,7 @@ from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree as ET
 
 from app.ledger.figure_lists import ListedFigure
-from app.services.figures.xml_texts import without_invalid
+from app.services.figures.display.xml_texts import without_invalid
 
 MEDIA_TYPE = "application/atom+xml"
 _NAMESPACE = "http://www.w3.org/2005/Atom"

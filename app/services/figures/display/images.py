@@ -3,7 +3,7 @@
 import font_source_sans_pro as fonts
 import resvg_py
 
-from app.services.figures.chart import describe_intervals, draw_chart
+from app.services.figures.display.chart import describe_intervals, draw_chart
 from app.services.figures.reading import OpenedFigure
 
 _ZOOM = 2.0
