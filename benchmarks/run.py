@@ -32,7 +32,7 @@ STOP_SECONDS = 60  # for an interrupted benchmark to stop its servers and delete
 
 def run(each: Run, *, long: bool) -> dict[str, Any]:
     """Run one benchmark and return its tables, or what went wrong."""
-    arguments = each.long_arguments if long else each.arguments
+    arguments = (each.long_arguments or ()) if long else each.arguments
     found: dict[str, Any] = {"commit": read_commit(), "at": _now(), "arguments": arguments}
     python = PEERS if each.in_environment_of_peers else Path(sys.executable)
     if not python.exists():
@@ -105,7 +105,7 @@ def main() -> None:
     if unknown := set(asked.names) - {each.name for each in RUNS}:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
     chosen = [each for each in RUNS if (not asked.names or each.name in asked.names)]
-    chosen = [each for each in chosen if each.long_arguments or not asked.long]
+    chosen = [each for each in chosen if each.long_arguments is not None or not asked.long]
     measured, started = results.load(), time.monotonic()
     measured["machine"] = machine = describe_machine()
     if float(machine["load"]) > 1:
