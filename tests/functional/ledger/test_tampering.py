@@ -48,13 +48,16 @@ HARMLESS = {
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_change_of_any_column_is_found(tmp_path: Path, database_url: str) -> None:
-    """Of one row of each table; the slow test changes every row, on Postgres too."""
+    """Of one row of each table; the slow test changes every row, and some on Postgres."""
     _assert_changes_are_found(tmp_path, database_url, most=1)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_a_change_of_any_column_of_any_row_is_found(tmp_path: Path, database_url: str) -> None:
-    _assert_changes_are_found(tmp_path, database_url, most=1_000)
+    """On Postgres of three rows of each table: what is found in a row does not depend on where it is stored."""
+    most = 1_000 if database_url.startswith("sqlite") else 3
+    _assert_changes_are_found(tmp_path, database_url, most=most)
 
 
 def _assert_changes_are_found(folder: Path, database_url: str, most: int) -> None:
