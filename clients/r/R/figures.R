@@ -100,7 +100,7 @@ sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE
   path <- dataset_path(dataset, "figures", name)
   body <- c(list(title = title), compact(list(note = note)), figure_source(answer))
   if (!is.null(statistic)) {
-    if (is_derived(check_statistic(statistic)) || is.null(body$release)) {
+    if (is_derived(check_statistic(statistic)) || is.null(body[["release"]])) {
       refuse("`statistic` goes with one release, and is not derived.")
     }
     body$statistic <- statistic

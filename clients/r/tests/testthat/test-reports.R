@@ -21,7 +21,7 @@ test_that("the items of a figure are named or counted from 1", {
   expect_error(define_others(sl_mean("x"), list()), "list of items", class = "snapledger_invalid_argument")
   expect_length(sent$requests, 0)
   expect_error(define(of = c("species", "mass"), note = "All.", public = TRUE))
-  sent_figure <- jsonlite::parse_json(rawToChar(sent$requests[[1]]$body$data))$figures[[1]]
+  sent_figure <- jsonlite::parse_json(sent$requests[[1]]$body$data)$figures[[1]]
   expect_equal(sent_figure, list(
     figure = "mass", title = "Mass", note = "All.", audience = "public", confirm_public = TRUE, items = list(1L, 0L)
   ))
@@ -54,11 +54,13 @@ test_that("a run is on the dataset that succeeds the one of the report", {
   owner <- sl_connect(key = Sys.getenv("SNAPLEDGER_OWNER_KEY"))
   table <- data.frame(mass = rep(c(3000, 4000), 50))
   columns <- list(mass = list(kind = "real", bounds = c(0, 6000)))
-  first <- sl_register(owner, "of-may", table, columns, epsilon_limit = 2)
+  sl_register(owner, "of-may", table, columns, epsilon_limit = 2)
+  first <- sl_dataset(owner, "of-may")
   figures <- list(sl_report_figure("mass", "Mass"))
   items <- list(sl_item(sl_mean("mass"), epsilon = 1))
   sl_define_report(first, "monthly", items, figures, epsilon_per_run = 1, epsilon_total = 2)
-  second <- sl_register(owner, "of-june", table, columns, epsilon_limit = 2, succeeds = "of-may")
+  sl_register(owner, "of-june", table, columns, epsilon_limit = 2, succeeds = "of-may")
+  second <- sl_dataset(owner, "of-june")
   state <- "pending"
   for (attempt in 1:600) {
     state <- sl_report_runs(second, "monthly")$state
