@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf
-from app.api.figure_responses import Known, Since, conditional_response
+from app.api.figure_responses import Known, Since, conditional_response, read_version
 from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError
 from app.services.figures import reading
@@ -17,6 +17,9 @@ from app.services.figures.display.rendered_forms import render_once
 router = APIRouter(prefix="/figures", route_class=DirectRoute, include_in_schema=False)
 
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+
+_KEPT_BY_ONE = {"Cache-Control": f"private, max-age={24 * 3600}"}
+"""For a version's chart, which never changes: a screen that loads a board each minute asks for its charts once."""
 
 
 def framing_policy(ancestors: Sequence[str]) -> dict[str, str]:
@@ -49,4 +52,32 @@ def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     }[suffix]
     return conditional_response(
         opened, form, media_type, lambda: render_once(opened, form, reader.credential, render), known, since, policy
+    )
+
+
+@router.get("/{dataset}/{figure}/charts/{picture}")
+@mark_quick
+def version_chart(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
+    dataset: str,
+    figure: str,
+    picture: str,
+    reader: ReaderOf,
+    ancestors: FrameAncestorsOf,
+    known: Known = None,
+    since: Since = None,
+) -> Response:
+    """The chart of one version as SVG, without its title, for pages that show the title: a version never changes."""
+    number = picture.removesuffix(".svg")
+    if number == picture:
+        raise NotFoundError
+    opened = reading.open_figure(reader.services, reader.credential, dataset, figure, read_version(number))
+    headers = framing_policy(ancestors)
+    if reader.credential is not None:
+        headers |= _KEPT_BY_ONE
+    return conditional_response(
+        opened,
+        "chart",
+        "image/svg+xml",
+        lambda: render_once(opened, "chart", reader.credential, lambda: render_svg(opened, has_heading=False).encode()),
+        *(known, since, headers),
     )

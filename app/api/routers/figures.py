@@ -1,6 +1,5 @@
 """Figures: published answers that others read and cannot spend with, and the viewers of a dataset's figures."""
 
-import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -17,7 +16,7 @@ from app.api.dependencies import (
     SearchOf,
     entity_tags,
 )
-from app.api.figure_responses import Known, Since, figure_response, split_suffix
+from app.api.figure_responses import Known, Since, figure_response, read_version, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import Page, PageByNameOf, PageOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
@@ -25,7 +24,7 @@ from app.api.responses import created_response, json_response, list_response, pa
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
 from app.api.server.worker_pool import mark_quick
-from app.errors import NotFoundError, NotReleasedError
+from app.errors import NotReleasedError
 from app.ledger.figure_lists import FigurePage
 from app.services.figures import grants, publishing, reading
 from app.services.figures.display.atom import MEDIA_TYPE as ATOM
@@ -220,9 +219,7 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
 ) -> Response:
     """One version of a figure, by its number, in the same forms as the latest one. It never changes."""
     number, form = split_suffix(version)
-    if re.fullmatch("[0-9]{1,9}", number) is None:
-        raise NotFoundError
-    opened = reading.open_figure(reader.services, reader.credential, name, figure, int(number))
+    opened = reading.open_figure(reader.services, reader.credential, name, figure, read_version(number))
     return figure_response(opened, reader.credential, form, accepted, known, since)
 
 

@@ -21,7 +21,7 @@ from app.services.figures.reading import OpenedFigure, describe_figure
 from app.services.names import is_name
 from app.services.rendering.documents import Document
 
-FORMAT_VERSION = "1"
+FORMAT_VERSION = "2"
 """Part of every entity tag: raise it when a form's bytes change."""
 
 _MEMBERS = ("dataset", "figure", "version", "title", "note", "published_at")
@@ -66,7 +66,7 @@ class Board:
         return _UNKNOWN | names | {"withdrawn": True}
 
     def open_figures(self) -> Iterator[OpenedFigure | None]:
-        """Yield the figures in their order, and None for each withdrawn one. Each holds its rows once they are read."""
+        """Yield the figures in their order, and None for each withdrawn one."""
         for each in self.members:
             yield OpenedFigure(self.database, each) if each.figure.withdrawn_at is None else None
 

@@ -90,7 +90,7 @@ def test_what_xml_cannot_have_spoils_no_picture_page_or_feed(table: Table) -> No
 
 
 def test_a_page_is_for_those_who_may_read_the_figure(service: Service, table: Table) -> None:
-    for suffix in ("", ".svg", ".png"):
+    for suffix in ("", ".svg", ".png", "/charts/1.svg"):
         path = f"/figures/{table.name}/kinds{suffix}"
         refused = service.stranger.get(path)
         assert refused.status_code == 401

@@ -111,7 +111,7 @@ def test_a_shared_cache_repeats_nothing_that_its_next_caller_may_not_see(
         return "private" not in rules and "no-store" not in rules
 
     addresses = [f"{table.path}/figures/{{}}{rest}" for rest in ("", ".csv", ".parquet", "/versions/1", "/versions")]
-    addresses += [f"/figures/{table.name}/{{}}{rest}" for rest in ("", ".svg", ".png")]
+    addresses += [f"/figures/{table.name}/{{}}{rest}" for rest in ("", ".svg", ".png", "/charts/1.svg")]
     owner = unchecked(service, table.owner)
     for address in addresses:
         for client in (unchecked(service), unchecked(service, viewer), owner):

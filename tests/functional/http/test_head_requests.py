@@ -15,6 +15,7 @@ DOCUMENT = service_contract().document
 OF_THE_INTERFACE = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
 PAGES = ["/", "/docs", "/guide", "/openapi.json"]
 OF_A_FIGURE, BOARD = "/figures/{dataset}/{figure}", "/collections/{name}"
+CHART = "/figures/{dataset}/{figure}/charts/{picture}"
 IN_FOLDERS = [
     "/docs/assets/swagger-ui.css",
     "/guide/",
@@ -57,7 +58,7 @@ def assert_same_but_the_body(client: httpx.Client, path: str, key: str | None = 
 def test_all_routes_are_tried_here() -> None:
     routes = list(iter_route_contexts(create_app(Settings()).routes))
     answering = {route.path_format for route in routes if "GET" in (route.methods or ())}
-    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE, BOARD, "/problems/{slug}"}
+    assert answering == {*OF_THE_INTERFACE, *PAGES, OF_A_FIGURE, CHART, BOARD, "/problems/{slug}"}
 
 
 @pytest.mark.parametrize("path", OF_THE_INTERFACE)
@@ -111,6 +112,9 @@ def test_the_page_of_a_figure(table: Table, client: httpx.Client) -> None:
     figure = {"title": "Mass", "release": release, "audience": "public", "confirm_public": True}
     assert table.owner.put(f"{table.path}/figures/open", json=figure).is_success
     assert assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="open")) == 200
+    for picture, status in (("1.svg", 200), ("9.svg", 401), ("1", 404), ("1.png", 404), ("x.svg", 404)):
+        chart = CHART.format(dataset=table.name, figure="open", picture=picture)
+        assert assert_same_but_the_body(client, chart) == status
     assert_same_but_the_body(client, OF_A_FIGURE.format(dataset=table.name, figure="none"))  # a sign-in, or nothing
     members = [{"dataset": table.name, "figure": "open"}]
     board = {"title": "Board", "figures": members, "audience": "public", "confirm_public": True}
