@@ -12,7 +12,8 @@ test_that("a collection prints its figures, and withdrawn ones without a name", 
   figures <- '[{"dataset": "penguins", "figure": "mass", "version": 2, "title": "Mass", "withdrawn": false,
     "published_at": "2026-01-31T12:00:00.000000Z"}, {"dataset": null, "figure": null, "version": null, "title": null,
     "published_at": null, "withdrawn": true}]'
-  document <- sprintf('{"name": "board", "title": "Board", "note": "All.", "audience": "public", "figures": %s}', figures)
+  members <- '"name": "board", "title": "Board", "note": "All.", "audience": "public"'
+  document <- sprintf('{%s, "figures": %s}', members, figures)
   local_answers(answer(200, document))
   board <- sl_collection(away(), "board")
   expect_equal(format(board), c(
