@@ -121,6 +121,17 @@ def run_compiled(connection: Connection, cursor: Any, text: str, bound: Any) -> 
     return _execute(connection, cursor, text, bound, fetch=True)
 
 
+def run_for_each(connection: Connection, cursor: Any, text: str, rows: Iterable[Mapping[str, object]]) -> int:  # noqa: ANN401
+    """Run an SQL text once for each row of parameters, and return how many rows it changed in all.
+
+    Raises:
+        DBAPIError: as `CompiledStatement.run`.
+    """
+    _execute(connection, cursor, text, rows, fetch=False, many=True)
+    changed: int = cursor.rowcount
+    return changed
+
+
 @contextmanager
 def reading_ahead(connection: Connection) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
     """Let Postgres find the rows of the next query while the caller works on those before.
@@ -172,23 +183,29 @@ def run_script(connection: Connection, text: str) -> Any:  # noqa: ANN401 - the 
     return cursor
 
 
-def _execute(
+def _execute(  # noqa: PLR0913 - each option by its name
     connection: Connection,
     cursor: Any,  # noqa: ANN401 - either driver's
     text: str,
     bound: Any,  # noqa: ANN401
     *,
     fetch: bool,
+    many: bool = False,
     **options: bool,
 ) -> list[tuple[Any, ...]]:
     """Run an SQL text on a driver's cursor of the connection; return the driver's rows if `fetch`, or else no rows.
+
+    If `many`, it is run once for each of several `bound`.
 
     Raises:
         DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
     """
     driver_error = connection.dialect.loaded_dbapi.Error
     try:
-        cursor.execute(text, bound, **options)
+        if many:
+            cursor.executemany(text, bound)
+        else:
+            cursor.execute(text, bound, **options)
         return cursor.fetchall() if fetch else []
     except driver_error as error:
         raise _translate(connection, error, text) from error

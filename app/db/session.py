@@ -1,16 +1,19 @@
 """Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
-from app.db.combined_changes import Change, CombinedChanges
 from app.db.compiled_statements import Query, Statement, compile_statement, reading_ahead
+from app.db.deferred_changes import UNLOCKED
+from app.db.row_changes import Row, RowChange, RowKey, write_rows
+
+Change: TypeAlias = Insert | Update | Delete
 
 
 class Session:
@@ -40,6 +43,11 @@ class Session:
         return self._connection
 
     @property
+    def cursor(self) -> Any:  # noqa: ANN401 - the driver's
+        """The driver's cursor of the connection."""
+        return self._cursor
+
+    @property
     def dialect(self) -> str:
         """`sqlite` or `postgresql`, to choose between two forms of a statement."""
         return self._connection.dialect.name
@@ -50,7 +58,7 @@ class Session:
         If the time must not be earlier than the moment of getting a lock, call this after getting the lock.
         """
         if self._time is None:
-            self._time = self.row(NOW_IN[self.dialect]).time
+            self._time = self.row_apart(NOW_IN[self.dialect]).time
         return self._time
 
     def row(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - a named tuple, or None
@@ -60,6 +68,15 @@ class Session:
     def rows(self, query: Query, **parameters: object) -> list[Any]:
         """All rows that the query finds."""
         return self._run(query, parameters)
+
+    def row_apart(self, query: Query, **parameters: object) -> Any:  # noqa: ANN401 - as row
+        """As `row`, of rows that this transaction and its group have not changed."""
+        return next(iter(self.rows_apart(query, **parameters)), None)
+
+    def rows_apart(self, query: Query, **parameters: object) -> list[Any]:
+        """As `rows`, of rows that this transaction and its group have not changed."""
+        self._require_open()
+        return self._execute(query, parameters)
 
     @contextmanager
     def reading_ahead(self) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
@@ -79,6 +96,9 @@ class Session:
 
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
         self._require_open()
+        return self._execute(statement, parameters)
+
+    def _execute(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
         return compile_statement(statement, self._connection.dialect, parameters).run(
             self._connection, self._cursor, parameters
         )
@@ -91,63 +111,71 @@ class ReadSession(Session):
 
 
 class WriteSession(Session):
-    """Reads and writes in one transaction, which is rolled back unless `commit()` returns."""
+    """Reads and writes in one transaction, which is rolled back unless `commit()` returns.
 
-    __slots__ = ("_combined", "_sent")
+    Attributes:
+        held: what the transaction knows of rows that it has locked, as they will be after its changes. It is empty
+            after any statement that may change such a row.
+    """
 
-    def __init__(self, connection: Connection, *, combines: bool = False) -> None:
+    __slots__ = ("_unlocked", "held")
+
+    def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self._combined = CombinedChanges(connection, self._cursor) if combines else None
-        self._sent: list[Callable[[], int]] = []
+        self.held: dict[Hashable, Any] = {}
+        self._unlocked = False
 
-    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
-        if self._combined is not None:
-            self._combined.send()  # the statement may depend on them
-        return super()._run(statement, parameters)
+    def locks(self, dataset_id: int) -> bool:  # noqa: ARG002 - that of a group does
+        """Return whether the transaction has locked a dataset's account when it began."""
+        return False
 
-    def send(self, statement: Change, **parameters: object) -> Callable[[], int]:
-        """Run a statement; if the session combines changes, only when its result or a later statement needs it.
+    def put(self, change: RowChange, row: Row) -> None:
+        """Write a row, in a group together with the rows of the group's other transactions.
 
-        Returns:
-            A function that returns the number of rows that the statement changed.
+        A row that could not be written without its lock is a defect, which `require_changes` reports.
         """
-        if self._combined is not None:
-            self._require_open()
-            return self._combined.add(statement, parameters).count
-        self._run(statement, parameters)
-        return partial(int, self._cursor.rowcount)
+        (written,) = write_rows(self._connection, self._cursor, {change: [row]})
+        self._unlocked |= written != 1 and not change.on_conflict
 
-    def send_returning(self, statement: Change, **parameters: object) -> Callable[[], Any]:
-        """Run a statement with RETURNING for one row, as `send`; the function returns the row, or None."""
-        if self._combined is not None:
-            self._require_open()
-            return self._combined.add(statement, parameters).row
-        row = next(iter(self._run(statement, parameters)), None)
-        return lambda: row
+    def claim(self, change: RowChange, row: Row) -> bool:
+        """Write a row that another transaction may have written, and return whether this one did.
+
+        In a group the answer may come too early: if it was wrong, all transactions of the group are repeated.
+        """
+        (written,) = write_rows(self._connection, self._cursor, {change: [row]})
+        return written == 1
+
+    def find_pending(self, change: RowChange, key: RowKey) -> Row | None:  # noqa: ARG002 - that of a group does
+        """Return the row with this key that is not written yet; None if there is none."""
+        return None
+
+    def list_pending_keys(self, change: RowChange) -> Iterator[RowKey]:  # noqa: ARG002 - as above
+        """Return the keys of the rows that are not written yet."""
+        return iter(())
 
     def change(self, statement: Change, **parameters: object) -> int:
         """Run a statement and return the number of rows that it changed."""
-        return self.send(statement, **parameters)()
+        self.held.clear()
+        self._run(statement, parameters)
+        return int(self._cursor.rowcount)
 
     def change_one(self, statement: Change, **parameters: object) -> None:
-        """Send a statement that must change exactly one row, as `require_changes` checks later."""
-        self._sent.append(self.send(statement, **parameters))
-
-    def require_changes(self) -> None:
-        """Wait until everything sent has run.
-
-        Raises:
-            AssertionError: a statement of `change_one` changed no row, or several.
-        """
-        if self._combined is not None:
-            self._combined.send()
-        sent, self._sent = self._sent, []
-        if any(changed() != 1 for changed in sent):
-            raise AssertionError("a row of the ledger was changed without its lock")
+        """Run a statement that must change exactly one row, as `require_changes` checks later."""
+        self._unlocked |= self.change(statement, **parameters) != 1
 
     def change_returning(self, statement: Change, **parameters: object) -> Any:  # noqa: ANN401 - as row
         """Run a statement with RETURNING for one row, and return that row, or None if it changed none."""
-        return self.send_returning(statement, **parameters)()
+        self.held.clear()
+        return next(iter(self._run(statement, parameters)), None)
+
+    def require_changes(self) -> None:
+        """Check that every row that must be written was written.
+
+        Raises:
+            AssertionError: a row was not.
+        """
+        if self._unlocked:
+            raise AssertionError(UNLOCKED)
 
     def commit(self) -> None:
         """Commit and end the session. Do not show the result to anybody before this has returned."""

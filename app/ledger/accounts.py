@@ -4,11 +4,9 @@ This invariant always holds, on both databases:
 
     0 <= spent_nano <= limit_nano
 
-A debit is one conditional UPDATE, so the database decides it. The code never reads a balance and then writes it back.
-Spending never decreases.
+A debit is decided under the account's lock, by the balance that was read under it (`held_accounts`). The UPDATE that
+writes it is conditional, and the database has the invariant as a constraint. Spending never decreases.
 """
-
-from collections.abc import Callable
 
 from sqlalchemy import bindparam, insert, select, update
 
@@ -23,6 +21,7 @@ from app.errors import (
     NotFoundError,
     SealBrokenError,
 )
+from app.ledger import held_accounts
 from app.ledger.account import Account
 from app.ledger.chain import entries, facts
 from app.ledger.chain.keyring import Seal
@@ -43,28 +42,6 @@ _INSERT = insert(accounts).inline()
 _FIND = select(*_COLUMNS).where(accounts.c.dataset_id == bindparam("dataset"))
 _ALL = select(*_COLUMNS).order_by(accounts.c.dataset_id)
 _LOCK = _FIND.with_for_update()  # on SQLite the transaction itself is the lock
-_STATE = select(datasets.c.state).where(datasets.c.id == bindparam("dataset"))
-_DEBIT = (
-    update(accounts)
-    .where(
-        accounts.c.dataset_id == bindparam("dataset"),
-        # This hash is only that of an open dataset. If this statement waits for a change of state on Postgres, it sees
-        # the change in its own row; it would not see it in another table.
-        accounts.c.facts_hash == bindparam("facts"),
-        accounts.c.spent_nano + bindparam("cost") <= accounts.c.limit_nano,
-    )
-    .values(
-        spent_nano=accounts.c.spent_nano + bindparam("cost"),
-        stored_bytes=accounts.c.stored_bytes + bindparam("stored"),
-    )
-    .returning(*_COLUMNS)
-)
-_STORE = (
-    update(accounts)
-    .where(accounts.c.dataset_id == bindparam("dataset"))
-    .values(stored_bytes=accounts.c.stored_bytes + bindparam("stored"))
-    .returning(*_COLUMNS)
-)
 _ADJUST = (
     update(accounts)
     .where(accounts.c.dataset_id == bindparam("dataset"), accounts.c.spent_nano <= bindparam("allowed"))
@@ -124,21 +101,21 @@ def lock_open_account(transaction: WriteSession, dataset_id: int) -> Account:
 
 
 def require_open(transaction: WriteSession, dataset_id: int) -> None:
-    """Refuse a dataset that is not open; one that is stays open until the transaction that locked its account ends.
+    """Refuse a dataset that is not open; one that is stays open until the transaction ends, which locks its account.
 
     Raises:
+        NotFoundError: the dataset has no account.
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
     """
-    # A separate statement sees what other transactions committed while this one waited for the lock.
-    state = transaction.row(_STATE, dataset=dataset_id)
-    if state != ("open",):
-        raise DatasetStaleError if state == ("stale",) else DatasetClosedError
+    _, state = held_accounts.hold_account(transaction, dataset_id)
+    if state != "open":
+        raise DatasetStaleError if state == "stale" else DatasetClosedError
 
 
-def send_debit(
+def debit(
     transaction: WriteSession, dataset_id: int, facts_hash: bytes | None, cost_nano: int, stored_bytes: int = 0
-) -> Callable[[], Account]:
-    """Debit an open dataset's account and keep it locked.
+) -> Account:
+    """Debit an open dataset's account, keep it locked, and return it as it is after the debit.
 
     Args:
         transaction: the transaction that answers.
@@ -147,33 +124,33 @@ def send_debit(
         cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
-    Returns:
-        A function that returns the account as it is after the debit. It raises:
-            NotFoundError: the dataset has no account.
-            DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
-            SealBrokenError: the dataset's facts have another hash.
-            BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
+    Raises:
+        NotFoundError: the dataset has no account.
+        DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
+        SealBrokenError: the dataset's facts have another hash.
+        BudgetExhaustedError: the remaining budget is smaller than the cost; nothing is spent.
     """
     if cost_nano < 0:
         raise ValueError("a debit is not negative")
-    debited = {"dataset": dataset_id, "facts": facts_hash, "cost": cost_nano, "stored": stored_bytes}
-    debit = transaction.send_returning(_DEBIT, **debited)
-
-    def read() -> Account:
-        row = debit()
-        if row is None:
-            account = lock_open_account(transaction, dataset_id)
-            if facts_hash is None or account.facts_hash != facts_hash:
-                raise SealBrokenError
-            raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
-        return Account._make(row)
-
-    return read
+    require_open(transaction, dataset_id)
+    account, _ = held_accounts.hold_account(transaction, dataset_id)
+    if facts_hash is None or account.facts_hash != facts_hash:
+        raise SealBrokenError
+    if cost_nano > account.remaining_nano:
+        raise BudgetExhaustedError("dataset", cost_nano, account.remaining_nano, account.limit_nano)
+    after = account._replace(
+        spent_nano=account.spent_nano + cost_nano, stored_bytes=account.stored_bytes + stored_bytes
+    )
+    held_accounts.write_account(transaction, account, after)
+    return after
 
 
 def store(transaction: WriteSession, dataset_id: int, stored_bytes: int) -> Account:
     """Add the size of an answer that costs nothing to `stored_bytes`, and return the account after that."""
-    return Account._make(transaction.change_returning(_STORE, dataset=dataset_id, stored=stored_bytes))
+    account, _ = held_accounts.hold_account(transaction, dataset_id)
+    after = account._replace(stored_bytes=account.stored_bytes + stored_bytes)
+    held_accounts.write_account(transaction, account, after)
+    return after
 
 
 def adjust_limit(  # noqa: PLR0913, PLR0917 - who, what, why, when
@@ -209,10 +186,10 @@ def write_off_spending(  # noqa: PLR0913, PLR0917 - who, what, why, when
     `principal` is the name of the person who decided it.
 
     Raises:
-        The same errors as `send_debit`.
+        The same errors as `debit`.
     """
     if cost_nano <= 0:
         raise ValueError("a write-off is positive")
     locked = lock_open_account(transaction, dataset_id)
-    account = send_debit(transaction, dataset_id, locked.facts_hash, cost_nano)()
+    account = debit(transaction, dataset_id, locked.facts_hash, cost_nano)
     return entries.append_entry(transaction, seal, account, "write_off", principal, cost_nano, at, reason=reason)

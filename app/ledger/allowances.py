@@ -9,7 +9,7 @@ debited or granted, and what was spent since then. The dataset's limit is never 
 Every change locks the dataset's account first and the allowance second. The fixed order prevents deadlocks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, case, select, update
@@ -19,7 +19,7 @@ from app.db.repositories.principals import Principal
 from app.db.session import Session, WriteSession
 from app.db.tables import allowances, datasets, principals
 from app.errors import BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
-from app.ledger import accounts
+from app.ledger import accounts, held_accounts
 from app.ledger.chain import entries
 from app.ledger.chain.keyring import Seal
 from app.ledger.windows import Window
@@ -69,8 +69,7 @@ _OF_DATASET = allowances.c.dataset_id == bindparam("dataset")
 _OF_PRINCIPAL = allowances.c.principal_id == bindparam("grantee")
 _IN_FORCE = allowances.c.revoked.is_(False)
 # What was spent in the window that starts at the parameter: 0 if the row belongs to an earlier window.
-_LAPSED = allowances.c.window_started_at < bindparam("window")
-_SPENT = case((_LAPSED, 0), else_=allowances.c.spent_nano)
+_SPENT = case((allowances.c.window_started_at < bindparam("window"), 0), else_=allowances.c.spent_nano)
 
 _FIND_ANY = select(*_COLUMNS).where(_OF_DATASET, _OF_PRINCIPAL)
 _FIND = _FIND_ANY.where(_IN_FORCE)
@@ -85,34 +84,6 @@ _OF = (
     .join_from(allowances, datasets, datasets.c.id == allowances.c.dataset_id)
     .where(_OF_PRINCIPAL, _IN_FORCE)
     .order_by(datasets.c.id)
-)
-_DEBIT = (
-    update(allowances)
-    .where(
-        *(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, allowances.c.window_days.is_(None)),
-        allowances.c.spent_nano + bindparam("cost") <= allowances.c.limit_nano,
-    )
-    .values(
-        spent_nano=allowances.c.spent_nano + bindparam("cost"),
-        stored_bytes=allowances.c.stored_bytes + bindparam("stored"),
-    )
-    .returning(*_COLUMNS)
-)
-_DEBIT_IN_WINDOW = (
-    update(allowances)
-    .where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE, _SPENT + bindparam("cost") <= allowances.c.limit_nano)
-    .values(
-        spent_nano=_SPENT + bindparam("cost"),
-        window_started_at=case((_LAPSED, bindparam("window")), else_=allowances.c.window_started_at),
-        stored_bytes=allowances.c.stored_bytes + bindparam("stored"),
-    )
-    .returning(*_COLUMNS)
-)
-_STORE = (
-    update(allowances)
-    .where(_OF_DATASET, _OF_PRINCIPAL)
-    .values(stored_bytes=allowances.c.stored_bytes + bindparam("stored"))
-    .returning(*_COLUMNS)
 )
 _REVOKE = update(allowances).where(_OF_DATASET, _OF_PRINCIPAL, _IN_FORCE).values(revoked=True)
 _GRANT = upsert(
@@ -217,16 +188,26 @@ def revoke_allowance(transaction: WriteSession, seal: Seal, dataset_id: int, pri
     entries.append_entry(transaction, seal, account, "revoke", principal.name, 0, at)
 
 
-def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
-    """Add the size of an answer that costs nothing to `stored_bytes`, and return the allowance; None if revoked."""
-    row = transaction.change_returning(_STORE, dataset=dataset_id, grantee=principal_id, stored=stored_bytes)
+def hold_allowance(transaction: WriteSession, dataset_id: int, principal_id: int) -> Allowance | None:
+    """Lock a dataset's account and return a principal's allowance on it; None if it was revoked or never granted."""
+    row = held_accounts.hold_allowance(transaction, dataset_id, principal_id)
     return None if row is None or row.revoked else allowance_of_row(transaction, row)
 
 
-def send_debit(
+def store(transaction: WriteSession, dataset_id: int, principal_id: int, stored_bytes: int) -> Allowance | None:
+    """Add the size of an answer that costs nothing to `stored_bytes`, and return the allowance; None if revoked."""
+    row = held_accounts.hold_allowance(transaction, dataset_id, principal_id)
+    if row is None:
+        return None
+    after = row._replace(stored_bytes=row.stored_bytes + stored_bytes)
+    held_accounts.write_allowance(transaction, dataset_id, row, after)
+    return None if after.revoked else allowance_of_row(transaction, after)
+
+
+def debit(
     transaction: WriteSession, dataset_id: int, principal_id: int, cost_nano: int, stored_bytes: int = 0
-) -> Callable[[], Allowance]:
-    """Debit an allowance. Debit the dataset's account first.
+) -> Allowance:
+    """Debit an allowance, and return it as it is after the debit. Debit the dataset's account first.
 
     The debit counts in the window of `transaction.time()`. The time is read here, as late as possible: a transaction
     that waited for the account's lock until after the end of a window spends in the next window.
@@ -238,26 +219,22 @@ def send_debit(
         cost_nano: the cost in ledger units; 0 if other releases of the batch cover it.
         stored_bytes: how many bytes the answer adds to the database.
 
-    Returns:
-        A function that returns the allowance as it is after the debit. It raises:
-            ForbiddenError: the access was revoked or never granted.
-            BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
+    Raises:
+        ForbiddenError: the access was revoked or never granted.
+        BudgetExhaustedError: the allowance has less left than the cost; nothing is spent.
     """
     if cost_nano < 0:
         raise ValueError("a debit is not negative")
-    debited = {"dataset": dataset_id, "grantee": principal_id, "cost": cost_nano, "stored": stored_bytes}
-    debit = transaction.send_returning(_DEBIT, **debited)
-
-    def read() -> Allowance:
-        row = debit()
-        if row is None:
-            allowance = find_allowance(transaction, dataset_id, principal_id)
-            if allowance is None:
-                raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
-            if allowance.window is not None:
-                row = transaction.change_returning(_DEBIT_IN_WINDOW, window=allowance.window.started_at, **debited)
-            if row is None:
-                raise allowance.refusal(cost_nano)
-        return allowance_of_row(transaction, row)
-
-    return read
+    row = held_accounts.hold_allowance(transaction, dataset_id, principal_id)
+    if row is None or row.revoked:
+        raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+    allowance = allowance_of_row(transaction, row)
+    if cost_nano > allowance.remaining_nano:
+        raise allowance.refusal(cost_nano)
+    after = row._replace(
+        spent_nano=allowance.spent_nano + cost_nano,
+        window_started_at=None if allowance.window is None else allowance.window.started_at,
+        stored_bytes=row.stored_bytes + stored_bytes,
+    )
+    held_accounts.write_allowance(transaction, dataset_id, row, after)
+    return allowance._replace(spent_nano=after.spent_nano, stored_bytes=after.stored_bytes)

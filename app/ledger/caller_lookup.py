@@ -16,6 +16,7 @@ from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.chain import facts
 from app.ledger.chain.keyring import Keyring
+from app.ledger.held_accounts import ACCOUNT_COLUMNS, ALLOWANCE_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +34,11 @@ class Standing:
 
 
 _DATASET = tuple(datasets.c)
-_ACCOUNT = (
-    *(accounts.c.dataset_id, datasets.c.name, accounts.c.limit_nano, accounts.c.spent_nano, accounts.c.last_seq),
-    *(accounts.c.head, accounts.c.facts_hash, accounts.c.seal, accounts.c.stored_bytes),
-)
-_ALLOWANCE = (
-    *(allowance_table.c.principal_id, principals.c.name, allowance_table.c.limit_nano, allowance_table.c.spent_nano),
-    *(allowance_table.c.revoked, allowance_table.c.window_days, allowance_table.c.window_started_at),
-    allowance_table.c.stored_bytes,
-)
 _IN_DATASET = slice(len(COLUMNS), len(COLUMNS) + len(_DATASET))
-_IN_ACCOUNT = slice(_IN_DATASET.stop, _IN_DATASET.stop + len(_ACCOUNT))
-_IN_ALLOWANCE = slice(_IN_ACCOUNT.stop, _IN_ACCOUNT.stop + len(_ALLOWANCE))
+_IN_ACCOUNT = slice(_IN_DATASET.stop, _IN_DATASET.stop + len(ACCOUNT_COLUMNS))
+_IN_ALLOWANCE = slice(_IN_ACCOUNT.stop, _IN_ACCOUNT.stop + len(ALLOWANCE_COLUMNS))
 _ANY = (
-    select(*COLUMNS, *_DATASET, *_ACCOUNT, *_ALLOWANCE, idempotency.c.status)
+    select(*COLUMNS, *_DATASET, *ACCOUNT_COLUMNS, *ALLOWANCE_COLUMNS, idempotency.c.status)
     .select_from(principals)
     .join(datasets, datasets.c.name == bindparam("called"), isouter=True)
     .join(accounts, accounts.c.dataset_id == datasets.c.id, isouter=True)
@@ -66,7 +58,7 @@ _ANY = (
     )
 )
 _ALL = (
-    select(*_DATASET, *_ACCOUNT)
+    select(*_DATASET, *ACCOUNT_COLUMNS)
     .join_from(datasets, accounts, accounts.c.dataset_id == datasets.c.id)
     .order_by(datasets.c.id)
 )

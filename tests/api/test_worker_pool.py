@@ -13,6 +13,7 @@ from typing import Any
 
 import ledger_world
 import pytest
+from ledger_world import World
 from service_world import becomes
 from sqlalchemy import bindparam, update
 from sqlalchemy import insert as insert_into
@@ -26,6 +27,7 @@ from app.db.repositories import principals
 from app.db.schema_migration import migrate
 from app.errors import UnavailableError
 from app.ledger import accounts
+from app.ledger.answers import releases
 
 SOON = 120
 """Seconds after which something will not happen any more."""
@@ -44,12 +46,32 @@ def database(tmp_path: Path) -> Database:
 
 
 @pytest.fixture
-def either(database_url: str) -> Iterator[Database]:
-    """A database of each kind, with the account of a dataset."""
+def world(database_url: str) -> Iterator[World]:
+    """A dataset with an account, on a database of each kind."""
     made = Database(database_url)
-    assert ledger_world.create(made).dataset.id == 1
-    yield made
+    world = ledger_world.create(made)
+    assert world.dataset.id == 1
+    yield world
     made.close()
+
+
+@pytest.fixture
+def either(world: World) -> Database:
+    """A database of each kind, with the account of a dataset."""
+    return world.database
+
+
+def release(world: World, key: str, then: Callable[[], object] = lambda: None) -> Callable[[], str | None]:
+    """A transaction that releases, and does something else before it ends; the id, or None where the key is taken."""
+
+    def work(transaction: WriteSession) -> str | None:
+        released = world.release_of(transaction, 1, key)
+        then()
+        if released is not None:
+            transaction.commit()
+        return released
+
+    return mark_quick(lambda: world.database.transact(work, world.dataset.id))
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -327,7 +349,7 @@ def test_statements_behind_one_that_fails_can_be_used_again(either: Database) ->
 
     def fail_first(transaction: WriteSession) -> None:
         transaction.change_one(_ADD, name="owner", role="analyst", key_hash=b"B" * 32, created_at="at")
-        transaction.send(_DISABLE, called="owner")
+        transaction.change(_DISABLE, called="owner")
         transaction.commit()
 
     def disable(transaction: WriteSession) -> None:
@@ -402,6 +424,59 @@ def test_where_sqlite_undoes_everything_nobody_before_is_told_either(database: D
     assert isinstance(b, LookupError)
     assert c == "c"
     assert names(database) == {"c"}
+
+
+def test_releases_of_a_group_are_written_once_and_each_is_whole(world: World) -> None:
+    calls = [release(world, key) for key in "abcb"]
+    a, b, c, again = run(together(WorkerPool(world.database, 1), *calls))
+    assert again is None
+    assert [entry.release_id for entry in world.entries()[2:]] == [a, b, c]
+    assert [entry.spent_nano for entry in world.entries()[2:]] == [1, 2, 3]
+    allowance = world.allowance()
+    assert allowance is not None
+    assert (world.account().spent_nano, allowance.spent_nano) == (3, 3)
+    with world.database.read() as session:
+        stored = [world.answered(session, key) for key in "abc"]
+    assert [each and each.release_id for each in stored] == [a, b, c]
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_whose_key_another_process_has_taken_meanwhile_costs_the_others_nothing(
+    world: World, database_url: str
+) -> None:
+    """That shows only when the rows of the whole group are written."""
+    world.store("taken")
+    other = Database(database_url)
+
+    def take(key: str) -> None:
+        with other.write() as transaction:
+            if world.claim(transaction, key, "taken"):
+                transaction.commit()
+
+    calls = [release(world, "a"), release(world, "b"), release(world, "c", lambda: take("b"))]
+    a, b, c = run(together(WorkerPool(world.database, 1), *calls))
+    # The same of a group of one, which is committed only after the call behind it.
+    last = release(world, "d", lambda: take("d"))
+    assert run(together(WorkerPool(world.database, 1), last, mark_quick(lambda: "read"))) == [None, "read"]
+    other.close()
+    assert b is None
+    assert [entry.release_id for entry in world.entries()[2:]] == [a, c]
+    assert world.account().spent_nano == 2
+
+
+def test_one_whose_row_cannot_be_written_fails_alone(world: World) -> None:
+    """That too shows only when the rows of the whole group are written."""
+    world.store("twice")
+
+    def write_twice(transaction: WriteSession) -> None:
+        row = world.row("twice")
+        releases.insert_release(transaction, ledger_world.SEAL, row, b"h" * 32, [])
+        transaction.commit()
+
+    broken = mark_quick(lambda: world.database.transact(write_twice, world.dataset.id))
+    a, error, c = run(together(WorkerPool(world.database, 1), release(world, "a"), broken, release(world, "c")))
+    assert isinstance(error, IntegrityError)
+    assert [entry.release_id for entry in world.entries()[2:]] == [a, c]
 
 
 def test_a_transaction_of_its_own_does_not_wait_for_the_group_of_its_thread(either: Database) -> None:

@@ -137,7 +137,7 @@ def test_where_there_is_no_account(world: World) -> None:
             with pytest.raises(NotFoundError):
                 call(transaction, NOBODY)
         with pytest.raises(NotFoundError):
-            accounts.send_debit(transaction, NOBODY, b"facts", 1)()
+            accounts.debit(transaction, NOBODY, b"facts", 1)
         with pytest.raises(NotFoundError):
             accounts.adjust_limit(transaction, SEAL, NOBODY, 1, "owner", None, "at")
 

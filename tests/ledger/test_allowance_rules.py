@@ -22,7 +22,7 @@ def revoke(world: World) -> None:
 
 def debit(world: World, cost_nano: int) -> allowances.Allowance:
     with world.database.write() as transaction:
-        allowance = allowances.send_debit(transaction, world.dataset.id, world.analyst.id, cost_nano)()
+        allowance = allowances.debit(transaction, world.dataset.id, world.analyst.id, cost_nano)
         transaction.commit()
     return allowance
 
@@ -111,7 +111,7 @@ def test_allowances_together_may_exceed_the_dataset_which_holds(world: World) ->
 
 def test_without_an_allowance_there_is_no_debit(world: World) -> None:
     with world.database.write() as transaction, pytest.raises(ForbiddenError):
-        allowances.send_debit(transaction, world.dataset.id, world.owner.id, 1)()
+        allowances.debit(transaction, world.dataset.id, world.owner.id, 1)
     with world.database.write() as transaction, pytest.raises(NotFoundError):
         allowances.grant_allowance(transaction, SEAL, 999, world.owner, 1, "at")
 

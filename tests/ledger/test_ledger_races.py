@@ -56,7 +56,7 @@ def test_one_hundred_debits_of_a_hundredth_fit(world: World) -> None:
 def test_one_hundred_debits_of_an_allowance_fit(world: World) -> None:
     def debit() -> None:
         with world.database.write() as transaction:
-            allowances.send_debit(transaction, world.dataset.id, world.analyst.id, COST_NANO)()
+            allowances.debit(transaction, world.dataset.id, world.analyst.id, COST_NANO)
             transaction.commit()
 
     assert drain(debit) == 100

@@ -56,7 +56,7 @@ class World:
         if key is not None and not self.claim(transaction, key, release_id, at):
             return None
         account = self.debit(transaction, cost_nano)
-        allowance = allowances.send_debit(transaction, self.dataset.id, self.analyst.id, cost_nano)()
+        allowance = allowances.debit(transaction, self.dataset.id, self.analyst.id, cost_nano)
         if allowance.window is not None:
             at = transaction.time()
         row = self.row(release_id, cost_nano, at)
@@ -72,10 +72,10 @@ class World:
 
     def claim(self, transaction: WriteSession, key: str, release_id: str, at: str = "at") -> bool:
         claimed = Claim(self.analyst.id, key, FINGERPRINT, at)
-        return idempotency.claim_key(transaction, SEAL, claimed, release_id, 201)()
+        return idempotency.claim_key(transaction, SEAL, claimed, release_id, 201)
 
     def debit(self, transaction: WriteSession, cost_nano: int) -> Account:
-        return accounts.send_debit(transaction, self.dataset.id, facts.hash_facts(self.dataset), cost_nano)()
+        return accounts.debit(transaction, self.dataset.id, facts.hash_facts(self.dataset), cost_nano)
 
     def answered(self, session: Session, key: str, principal_id: int | None = None) -> ReplayableAnswer | None:
         return idempotency.find_answer(session, session, KEYRING, principal_id or self.analyst.id, key)

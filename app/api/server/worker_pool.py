@@ -3,7 +3,8 @@
 An ordinary pool hands each call to a sleeping thread. Most of a call's time then goes into switching threads, because
 they compete for the interpreter's lock, which each SQL statement releases. Here a thread that has finished a call takes
 the next waiting one, and delivers several results to the event loop at once. It also commits several transactions
-together (group commit), and delivers no result before that.
+together (group commit), and delivers no result before that. If one of them may have spoiled a group, it runs each of
+its calls again, alone.
 
 Normally one thread works. The pool adds threads when calls wait for a network. If no call finishes for some
 milliseconds, as during a scan or while another process holds a lock, the pool replaces the thread that is held up, and
@@ -14,7 +15,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from app.db.database import Database
-from app.db.group_commit import GroupOutcome
+from app.db.group_commit import CommitGroup, GroupOutcome
 
 _PATIENCE_SECONDS: Final = 0.005
 _MAX_TOGETHER: Final = 16
@@ -58,6 +59,7 @@ class _Call:
 
     def answer(self) -> None:
         """Run the call, and keep its result until `deliver`."""
+        self.result = self.error = None
         try:
             self.result = self.context.run(self.work)
         except BaseException as error:  # noqa: BLE001 - the caller gets any error
@@ -205,20 +207,20 @@ class _Worker:
     def __init__(self, pool: WorkerPool) -> None:
         self.called = threading.Lock()
         self._pool = pool
+        self._group: CommitGroup
         self._answered: list[_Call] = []
 
     def work(self) -> None:
         """Run calls until the process ends."""
         self.called.acquire()
-        group = self._pool.database.group(self._follows, self._deliver)
+        group = self._group = self._pool.database.group(self._follows, self._deliver)
         while True:
             call = self._pool.take(self)
             if self._answered and (call is None or not call.quick or len(self._answered) == _MAX_TOGETHER):
                 group.commit()
                 self._deliver()
             if call is not None:
-                call.answer()
-                call.outcome, group.taken = group.taken, None
+                self._answer(call)
                 self._answered.append(call)
                 del call  # it may refer to large values
             elif self._pool.rest(self):
@@ -227,8 +229,22 @@ class _Worker:
     def _follows(self) -> bool:
         return len(self._answered) + 1 < _MAX_TOGETHER and self._pool.follows(self)
 
+    def _answer(self, call: _Call) -> None:
+        call.answer()
+        call.outcome, self._group.taken = self._group.taken, None
+
+    def _repeat(self, calls: Iterable[_Call]) -> None:
+        """Answer again, each alone, what was undone because of one of them."""
+        taken = self._group.taken
+        with self._group.alone():
+            for call in calls:
+                if call.outcome is not None and call.outcome.repeat:
+                    self._answer(call)
+        self._group.taken = taken
+
     def _deliver(self) -> None:
         answered, self._answered = self._answered, []
+        self._repeat(answered)
         if answered:
             with suppress(RuntimeError):  # the loop is closed, so nothing waits for the results
                 answered[0].loop.call_soon_threadsafe(partial(_deliver_answers, answered))

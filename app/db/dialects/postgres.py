@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Semaphore
 from typing import Any
 
+from psycopg.pq import TransactionStatus
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import InvalidatePoolError
@@ -28,7 +29,6 @@ class Postgres:
     """
 
     dialect = "postgresql"
-    combines_changes = True  # each statement takes a round trip
 
     def __init__(self, url: URL, limits: Limits, synchronous_commit: SynchronousCommit) -> None:
         # This is set in each transaction and not once per connection. So it overrides the settings of the server, the
@@ -100,18 +100,22 @@ class Postgres:
             )
             yield connection
 
-    def begin_part(self, connection: Connection, dataset_id: int, *, locked: bool) -> bool:
+    @staticmethod
+    def begin_part(connection: Connection, dataset_id: int) -> bool:
         """Begin a part of a write transaction, which can be rolled back alone, and lock the dataset's account.
-
-        `locked` says that the transaction has locked it already.
 
         Returns:
             False if another transaction has locked the account.
         """
-        if locked:
-            execute_text(connection, "SAVEPOINT part")
-            return True
         return run_script(connection, f"{_begin_text(dataset_id)} SKIP LOCKED").fetchone() is not None
+
+    @staticmethod
+    def is_intact(connection: Connection) -> bool:
+        """Return whether a transaction is open, and no statement of it has failed since its last savepoint."""
+        if connection.invalidated:
+            return False
+        driver: Any = connection.connection.driver_connection
+        return bool(driver.info.transaction_status == TransactionStatus.INTRANS)
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

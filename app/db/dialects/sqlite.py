@@ -39,7 +39,6 @@ class Sqlite:
     """
 
     dialect = "sqlite"
-    combines_changes = False  # no statement takes a round trip
 
     def __init__(self, url: URL, limits: Limits, *, as_it_is: bool = False) -> None:
         if not url.database or url.database == ":memory:" or url.database.startswith("file:") or url.query:
@@ -106,17 +105,24 @@ class Sqlite:
                 connection.begin()  # so that the rollback is one, whatever fails
                 self._begin(connection)
                 if dataset_id is not None:
-                    self.begin_part(connection, dataset_id, locked=False)
+                    self.begin_part(connection, dataset_id)
                 yield connection
             finally:
                 self._kept_writer = _was_rolled_back(connection)
         finally:
             self._turns.pass_on()
 
-    def begin_part(self, connection: Connection, dataset_id: int, *, locked: bool) -> bool:  # noqa: ARG002 - Postgres's
+    @staticmethod
+    def begin_part(connection: Connection, dataset_id: int) -> bool:  # noqa: ARG004 - Postgres's
         """Begin a part of a write transaction that can be rolled back alone. The transaction locks every account."""
         execute_text(connection, "SAVEPOINT part")
         return True
+
+    @staticmethod
+    def is_intact(connection: Connection) -> bool:
+        """Return whether a transaction is open: SQLite rolls one back when a disk is full."""
+        driver: Any = connection.connection.driver_connection
+        return bool(driver.in_transaction)
 
     def _begin(self, connection: Connection) -> None:
         """Begin the transaction when no other process writes.

@@ -4,14 +4,13 @@ A key is claimed in the transaction that answers. If two requests with the same 
 only one of them commit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from app.db.dialects.upsert import upsert
+from app.db.row_changes import RowChange
 from app.db.session import Session, WriteSession
 from app.db.tables import idempotency
 from app.errors import SealBrokenError
@@ -56,19 +55,14 @@ _FIND = select(
     _LENGTH.label("own_bytes"),
     case((bindparam("largest") >= _LENGTH, idempotency.c.body)).label("own_content"),
 ).where(*_OF_KEY)
+_BOUND = select(idempotency.c.status).where(*_OF_KEY)
 _SLICE = select(
     func.substr(idempotency.c.body, bindparam("first"), bindparam("size"), type_=idempotency.c.body.type).label(
         "content"
     )
 ).where(*_OF_KEY)
-_CLAIM = upsert(
-    idempotency,
-    lambda insert: (
-        insert.on_conflict_do_nothing(index_elements=["principal_id", "key"])
-        .inline()
-        .execution_options(preserve_rowcount=True)
-    ),
-)
+_COLUMNS = ("principal_id", "key", "fingerprint", "release_id", "status", "created_at", "body", "seal")
+_CLAIM = RowChange(idempotency, _COLUMNS, on_conflict="DO NOTHING", is_claim=True)
 _ANSWER = (
     update(idempotency)
     .where(idempotency.c.principal_id == bindparam("principal"), idempotency.c.key == bindparam("claimed"))
@@ -123,40 +117,52 @@ def _slice(rows: Rows, principal_id: int, key: str, offset: int, size: int) -> b
     return content
 
 
-def claim_key(
-    transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int
-) -> Callable[[], bool]:
+def claim_key(transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int) -> bool:
     """Bind a key to a release of this transaction, whose response becomes the key's answer.
 
     Returns:
-        A function that returns False if the key was already bound. Then roll the transaction back and read the stored
-        answer. On Postgres it may wait for another transaction that has claimed the key but has not committed yet. On
-        SQLite this transaction began only after the other one had ended.
+        False if the key was already bound, as far as `WriteSession.claim` knows. Then roll the transaction back and
+        read the stored answer. On Postgres the claim may wait for another transaction that has claimed the key but has
+        not committed yet. On SQLite this transaction began only after the other one had ended.
     """
-    changed = transaction.send(
-        _CLAIM[transaction.dialect],
-        principal_id=claimed.principal_id,
-        key=claimed.key,
-        fingerprint=claimed.fingerprint,
-        release_id=release_id,
-        status=status,
-        created_at=claimed.created_at,
-        body=None,
-        seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, None)),
-    )
-    return lambda: changed() == 1
+    return transaction.claim(_CLAIM, _make_row(seal, claimed, release_id, status, None))
+
+
+def is_taken(transaction: WriteSession, claimed: Claim) -> bool:
+    """Return whether another transaction has bound a key that this one seemed to have claimed."""
+    if transaction.find_pending(_CLAIM, (claimed.principal_id, claimed.key)) is None:
+        return False
+    return transaction.row_apart(_BOUND, principal=claimed.principal_id, key=claimed.key) is not None
+
+
+def _make_row(seal: Seal, claimed: Claim, release_id: str, status: int, body: StoredAnswer | None) -> dict[str, object]:
+    members = list_sealed_members(claimed, release_id, status, None if body is None else body.sha256)
+    return {
+        "principal_id": claimed.principal_id,
+        "key": claimed.key,
+        "fingerprint": claimed.fingerprint,
+        "release_id": release_id,
+        "status": status,
+        "created_at": claimed.created_at,
+        "body": None if body is None else pack_content(body.content),
+        "seal": seal.seal_row(VERSION, *members),
+    }
 
 
 def replace_answer(  # noqa: PLR0913, PLR0917 - a row's columns
     transaction: WriteSession, seal: Seal, claimed: Claim, release_id: str, status: int, body: StoredAnswer
 ) -> None:
     """Change a claim of this transaction to a reuse: an earlier release answers, and the key has its own body."""
-    transaction.change_one(
-        _ANSWER,
-        principal=claimed.principal_id,
-        claimed=claimed.key,
-        answered=release_id,
-        with_status=status,
-        with_body=pack_content(body.content),
-        with_seal=seal.seal_row(VERSION, *list_sealed_members(claimed, release_id, status, body.sha256)),
-    )
+    row = _make_row(seal, claimed, release_id, status, body)
+    if transaction.find_pending(_CLAIM, _CLAIM.find_key(row)) is None or len(body.content) > MAX_PLAIN_BYTES:
+        transaction.change_one(
+            _ANSWER,
+            principal=claimed.principal_id,
+            claimed=claimed.key,
+            answered=release_id,
+            with_status=status,
+            with_body=row["body"],
+            with_seal=row["seal"],
+        )
+    else:
+        transaction.put(_CLAIM, row)

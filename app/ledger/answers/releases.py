@@ -1,16 +1,16 @@
 """Stored releases with their answers, byte for byte, and the candidates for reuse."""
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Protocol
 
-from sqlalchemy import Insert, Select, and_, bindparam, case, func, or_, select
+from sqlalchemy import Select, bindparam, case, func, select
 
-from app.db.dialects.upsert import upsert
 from app.db.page_queries import MAX_ID, PageQueries, page_queries
 from app.db.repositories import datasets
+from app.db.row_changes import Row, RowChange
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets as dataset_table
 from app.db.tables import releases, reuse_candidates
@@ -89,7 +89,8 @@ _SLICE = select(
         "content"
     )
 ).where(releases.c.id == bindparam("release"))
-_INSERT = releases.insert().inline()
+_INSERT = RowChange(releases, Release.__slots__)
+_INSERT_LARGE = releases.insert().inline()
 _CANDIDATE = (
     *(reuse_candidates.c.statistic, releases.c.id, releases.c.epsilon_nano, releases.c.gamma),
     *(releases.c.grid_refinement, releases.c.created_at),
@@ -118,38 +119,21 @@ def _page_queries(*, of_dataset: bool, of_principal: bool, seen: bool) -> PageQu
     return query.where(_VISIBLE) if seen else query
 
 
-@cache
-def _upsert_candidates(candidacies: int) -> Mapping[str, Insert]:
-    """One statement for all candidacies of a release, for each dialect by its name."""
-    rows: list[dict[Any, Any]] = [
-        {
-            reuse_candidates.c.dataset_id: bindparam("dataset"),
-            reuse_candidates.c.statistic: bindparam(f"statistic_{place}"),
-            reuse_candidates.c.slot: bindparam(f"slot_{place}"),
-            reuse_candidates.c.score: bindparam(f"score_{place}"),
-            reuse_candidates.c.release_id: bindparam("release"),
-            reuse_candidates.c.seal: bindparam(f"seal_{place}"),
-        }
-        for place in range(candidacies)
-    ]
-    return upsert(
-        reuse_candidates,
-        lambda insert: (
-            insert.values(rows)
-            .on_conflict_do_update(
-                index_elements=["dataset_id", "statistic", "slot"],
-                set_={name: insert.excluded[name] for name in ("score", "release_id", "seal")},
-                where=or_(
-                    insert.excluded.score < reuse_candidates.c.score,
-                    and_(
-                        insert.excluded.score == reuse_candidates.c.score,
-                        insert.excluded.release_id < reuse_candidates.c.release_id,
-                    ),
-                ),
-            )
-            .inline()
-        ),
-    )
+def _is_better(row: Row, than: Row) -> bool:
+    return (row["score"], row["release_id"]) < (than["score"], than["release_id"])
+
+
+_OLD = reuse_candidates.name
+_COMPETE = RowChange(
+    reuse_candidates,
+    ("dataset_id", "statistic", "slot", "score", "release_id", "seal"),
+    on_conflict=(
+        "DO UPDATE SET score = excluded.score, release_id = excluded.release_id, seal = excluded.seal"
+        f" WHERE excluded.score < {_OLD}.score"
+        f" OR (excluded.score = {_OLD}.score AND excluded.release_id < {_OLD}.release_id)"
+    ),
+    merge=lambda before, after: after if _is_better(after, before) else before,
+)
 
 
 def seal_release(seal: Seal, release: Release, answer_hash: bytes) -> bytes:
@@ -184,27 +168,16 @@ def insert_release(
     `candidacies` are the identity of the statistic, or the name of a family of statistics, with a slot and a score. In
     each slot the release with the lowest score stays; if scores are equal, the older release stays.
     """
-    transaction.change_one(
-        _INSERT,
-        id=release.id,
-        dataset_id=release.dataset_id,
-        principal_id=release.principal_id,
-        statistic=release.statistic,
-        epsilon_nano=release.epsilon_nano,
-        gamma=release.gamma,
-        grid_refinement=release.grid_refinement,
-        created_at=release.created_at,
-        response=pack_content(release.response),
-        seal=seal_release(seal, release, answer_hash),
-    )
-    if candidacies:
-        values: dict[str, object] = {}
-        for place, (statistic, slot, score) in enumerate(candidacies):
-            members = candidate_members(release.dataset_id, statistic, slot, score, release.id)
-            values |= {f"statistic_{place}": statistic, f"slot_{place}": slot, f"score_{place}": score}
-            values[f"seal_{place}"] = seal.seal_row(CANDIDATE_VERSION, *members)
-        of_release = {"dataset": release.dataset_id, "release": release.id}
-        transaction.send(_upsert_candidates(len(candidacies))[transaction.dialect], **of_release, **values)
+    row = {name: getattr(release, name) for name in Release.__slots__}
+    row |= {"response": pack_content(release.response), "seal": seal_release(seal, release, answer_hash)}
+    if len(release.response) > MAX_PLAIN_BYTES:
+        transaction.change_one(_INSERT_LARGE, **row)
+    else:
+        transaction.put(_INSERT, row)
+    for statistic, slot, score in candidacies:
+        members = candidate_members(release.dataset_id, statistic, slot, score, release.id)
+        values = release.dataset_id, statistic, slot, score, release.id, seal.seal_row(CANDIDATE_VERSION, *members)
+        transaction.put(_COMPETE, dict(zip(_COMPETE.columns, values, strict=True)))
 
 
 def find_release(session: Session, release_id: str, visible_to: int | None = None) -> Release | None:
@@ -328,5 +301,15 @@ def page_of_releases(  # noqa: PLR0913 - each filter by its name
 def list_candidates(session: Session, dataset_id: int, *statistics: str) -> list[ReuseCandidate]:
     """Return the candidates of some statistics, oldest first. At every α one of them has the smallest radius."""
     asked = {f"statistic_{i}": statistic for i, statistic in enumerate(statistics)}
-    rows = session.rows(_candidates_query(len(statistics)), dataset=dataset_id, **asked)
+    query = _candidates_query(len(statistics))
+    rows = _choose_read(session, dataset_id, statistics)(query, dataset=dataset_id, **asked)
     return list(dict.fromkeys(ReuseCandidate(*row) for row in rows))  # one may have several slots
+
+
+def _choose_read(session: Session, dataset_id: int, statistics: Sequence[str]) -> Callable[..., list[Any]]:
+    """Return how to read candidates: before the group's rows are written, unless one of them is such a candidate."""
+    if isinstance(session, WriteSession):
+        pending = {key[:2] for key in session.list_pending_keys(_COMPETE)}
+        if any((dataset_id, statistic) in pending for statistic in statistics):
+            return session.rows
+    return session.rows_apart

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, select
 
 from app.db.page_queries import MAX_NUMBER, page_queries
+from app.db.row_changes import RowChange
 from app.db.session import Session, WriteSession
-from app.db.tables import accounts, entries
+from app.db.tables import entries
+from app.ledger import held_accounts
 from app.ledger.account import Account
 from app.ledger.chain import facts
 from app.ledger.chain.hash_chain import canonical_bytes
@@ -53,17 +55,7 @@ class Entry:
     facts_hash: bytes | None
 
 
-_ADVANCE = (
-    update(accounts)
-    .where(accounts.c.dataset_id == bindparam("dataset"), accounts.c.last_seq == bindparam("last"))
-    .values(
-        last_seq=bindparam("next"),
-        head=bindparam("new_head"),
-        facts_hash=bindparam("new_facts"),
-        seal=bindparam("new_seal"),
-    )
-)
-_INSERT = insert(entries).inline()
+_INSERT = RowChange(entries, Entry.__slots__)
 _PAGE = page_queries(select(entries).where(entries.c.dataset_id == bindparam("dataset")), entries.c.seq)
 
 
@@ -94,19 +86,11 @@ def append_entry(  # noqa: PLR0913, PLR0917 - what an entry says, by name where 
     )
     head = seal.hash(canonical_bytes(account.dataset, *sealed, facts_hash))
     after = account._replace(last_seq=seq, head=head, facts_hash=facts_hash or account.facts_hash)
-    account_seal = facts.seal_account(seal, after)
-    transaction.change_one(
-        _ADVANCE,
-        dataset=account.dataset_id,
-        last=account.last_seq,
-        next=seq,
-        new_head=head,
-        new_facts=after.facts_hash,
-        new_seal=account_seal,
-    )
+    after = after._replace(seal=facts.seal_account(seal, after))
+    held_accounts.write_account(transaction, account, after)
     row = account.dataset_id, *sealed, head, facts_hash
-    transaction.change_one(_INSERT, **dict(zip(Entry.__slots__, row, strict=True)))
-    return after._replace(seal=account_seal)
+    transaction.put(_INSERT, dict(zip(Entry.__slots__, row, strict=True)))
+    return after
 
 
 def page_of_entries(

@@ -1,11 +1,11 @@
 """Commits a request in one transaction: its idempotency row, debits, entries, releases and answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from app.db.clock import now
 from app.db.session import WriteSession
 from app.errors import BudgetExhaustedError, ForbiddenError, SnapledgerError, UnavailableError
-from app.ledger import accounts, allowances
+from app.ledger import accounts, allowances, held_accounts
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
 from app.ledger.answers import idempotency, releases
@@ -80,28 +80,28 @@ class ReleaseTransaction:
 
         Raises:
             UnavailableError: the prepared releases no longer match what the transaction needs.
-            As `require_budget`, `accounts.send_debit`, `allowances.send_debit` and `require_storage`.
+            As `require_budget`, `accounts.debit`, `allowances.debit` and `require_storage`.
         """
         # There is at least one: no other question's release answers the most demanding question.
         first = next(iter(prepared.values())).release_id
-        is_claimed = self._claim_key(first)
+        held_accounts.hold(self._transaction, self._access.dataset.id, self._access.principal.id)
+        if not self._claim_key(first):
+            return None
         try:
             settled = self._settle(prepared)
         except SnapledgerError:
-            if is_claimed():
-                raise
-            return None
-        if not is_claimed():
-            return None
+            if self._claim is not None and idempotency.is_taken(self._transaction, self._claim):
+                return None  # whoever has the key may have paid with what is missing now
+            raise
         if self._on_settled is not None:
             self._on_settled(self._transaction, settled.releases)
         self._transaction.commit()
         return settled
 
-    def _claim_key(self, release_id: str) -> Callable[[], bool]:
-        """Claim the request's key, if it has one; return a function that says whether no other request has it."""
+    def _claim_key(self, release_id: str) -> bool:
+        """Claim the request's key, if it has one; return whether no other request has it."""
         if self._claim is None:
-            return lambda: True
+            return True
         return idempotency.claim_key(self._transaction, self._seal, self._claim, release_id, CREATED)
 
     def _settle(self, prepared: Prepared) -> SettledRequest:
@@ -156,8 +156,8 @@ class ReleaseTransaction:
         if self._balance is None:
             dataset_id, principal_id = self._access.dataset.id, self._access.principal.id
             self._balance = (
-                accounts.find_account(self._transaction, dataset_id),
-                allowances.find_allowance(self._transaction, dataset_id, principal_id),
+                held_accounts.hold_account(self._transaction, dataset_id)[0],
+                allowances.hold_allowance(self._transaction, dataset_id, principal_id),
             )
         return self._balance
 
@@ -189,9 +189,9 @@ class ReleaseTransaction:
         dataset, principal = self._access.dataset, self._access.principal
         stored_bytes = drawn.opening.stored_bytes + ROW_BYTES
         facts_hash = self._access.account.facts_hash
-        debit = accounts.send_debit(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
-        of_allowance = allowances.send_debit(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
-        account, allowance = self._balance = debit(), of_allowance()
+        account = accounts.debit(transaction, dataset.id, facts_hash, cost_nano, stored_bytes)
+        allowance = allowances.debit(transaction, dataset.id, principal.id, cost_nano, stored_bytes)
+        self._balance = account, allowance
         require_storage(self._services.settings, account, allowance, stored_bytes)
         if allowance.window is not None:
             at = transaction.time()  # the time that decided which window the debit counts in
