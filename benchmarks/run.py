@@ -47,8 +47,7 @@ def run(each: Run, *, long: bool) -> dict[str, Any]:
         try:
             printed, complaint = process.communicate(timeout=limit)
         except BaseException as error:
-            process.send_signal(signal.SIGINT)  # not killed, so that it stops its servers
-            process.communicate(timeout=STOP_SECONDS)
+            _stop(process)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             return found | {"error": f"it took more than {limit} seconds"}
@@ -59,6 +58,15 @@ def run(each: Run, *, long: bool) -> dict[str, Any]:
     return found | (
         {"tables": tables} if any(table["rows"] for table in tables) else {"error": "it printed no figures"}
     )
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Interrupt a benchmark, so that it stops its servers, and kill it if it goes on."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _processor_seconds() -> float:
@@ -102,6 +110,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(each.name for each in RUNS))
     parser.add_argument("--long", action="store_true", help="run those with longer arguments, about an hour in all")
     asked = parser.parse_args()
+    # A shell lets its background jobs ignore interrupts, and benchmarks would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if unknown := set(asked.names) - {each.name for each in RUNS}:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
     chosen = [each for each in RUNS if (not asked.names or each.name in asked.names)]

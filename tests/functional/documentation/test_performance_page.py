@@ -1,5 +1,6 @@
 """The page on performance is made of the latest measurements, and `make bench` runs every benchmark."""
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,4 +102,12 @@ def test_a_benchmark_without_figures_has_failed(
     assert outcome('print("| a |\\n|---|\\n| 1 |")')["tables"] == [{"columns": ["a"], "rows": [["1"]]}]
     assert outcome("raise SystemExit('no such file')")["error"] == "no such file"
     monkeypatch.setattr(run, "MAX_SECONDS", 0.01)
-    assert outcome("import threading\nthreading.Event().wait()")["error"] == "it took more than 0.01 seconds"
+    monkeypatch.setattr(run, "STOP_SECONDS", 0.01)
+    handler = signal.getsignal(signal.SIGINT)
+    for inherited in (signal.default_int_handler, signal.SIG_IGN):
+        signal.signal(signal.SIGINT, inherited)
+        try:
+            error = outcome("import threading\nthreading.Event().wait()")["error"]
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        assert error == "it took more than 0.01 seconds"
