@@ -50,7 +50,7 @@ from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
 
-Match = str | GrantedAllowance | Limit
+Match = str | TaggedAnswer
 """An entity tag, or an answer that has one."""
 
 KEY_HEADER = "Idempotency-Key"

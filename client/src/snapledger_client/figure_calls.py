@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snapledger_client.calls import Call, Pages, _list_pages, _make_body, _make_path, _read_nothing
+from snapledger_client.calls import Call, Match, Pages, _list_pages, _make_body, _make_path, _read_nothing
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, FigureReader, Viewer
 from snapledger_client.statistics import Statistic
@@ -46,6 +46,7 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     statistic: Statistic | None,
     derived: DerivedStatistic | None,
     options: Mapping[str, Any],
+    if_match: Match | None,
     *,
     public: bool,
 ) -> Call[Figure]:
@@ -61,12 +62,14 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
         body["derived"] = _make_body(options, derived=derived)
     if public:
         body |= {"audience": "public", "confirm_public": True}
-    return Call("PUT", _make_path("datasets", dataset, "figures", figure), Figure.parse).with_json(body)
+    path = _make_path("datasets", dataset, "figures", figure)
+    return Call("PUT", path, Figure.parse).with_json(body).only_if(if_match)
 
 
-def withdraw_figure(dataset: str, figure: str) -> Call[None]:
+def withdraw_figure(dataset: str, figure: str, if_match: Match | None) -> Call[None]:
     """Withdraw a figure in all its versions."""
-    return Call("DELETE", _make_path("datasets", dataset, "figures", figure), _read_nothing, repeatable=False)
+    path = _make_path("datasets", dataset, "figures", figure)
+    return Call("DELETE", path, _read_nothing, repeatable=False).only_if(if_match)
 
 
 def list_viewers(dataset: str) -> Pages[Viewer]:

@@ -26,6 +26,29 @@ def test_a_change_is_of_the_state_that_was_read(one_service: Service) -> None:
         dataset.revoke(name, if_match=dataset.allowance(name))
 
 
+def test_a_figure_is_changed_only_from_the_version_that_was_read(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    with Client(table.service.url, key_of(table.analyst)) as analyst:
+        dataset = analyst.dataset(table.name)
+        releases = [dataset.mean("x", epsilon="0.5").id]
+        with pytest.raises(PreconditionFailed):
+            dataset.publish("x", "No such figure", releases=releases, if_match="*")
+        published = dataset.publish("x", "One", releases=releases)
+        with pytest.raises(ValueError, match="no entity tag"):  # only an answer that was read has one
+            dataset.publish("x", "Unread", releases=releases, if_match=published)
+        first = dataset.figure("x")
+        assert dataset.publish("x", "Two", releases=releases, if_match=first).version == 2
+        for late in (first, first.etag, dataset.figure("x", 1)):
+            with pytest.raises(PreconditionFailed):
+                dataset.publish("x", "Three", releases=releases, if_match=late)
+            with pytest.raises(PreconditionFailed):
+                dataset.withdraw("x", if_match=late)
+        assert [each.title for each in dataset.figure_versions("x")] == ["One", "Two"]
+        assert "etag" not in str(first.to_dict())
+        dataset.withdraw("x", if_match=dataset.figure("x").etag)
+        assert list(dataset.figures()) == []
+
+
 def test_a_conditional_change_is_not_sent_twice() -> None:
     assert calls.set_allowance("penguins", "ada", 1, None, None).repeatable
     call = calls.set_allowance("penguins", "ada", 1, None, '"tag"')

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from snapledger_client import figure_calls
 from snapledger_client._async.dataset_queries import AsyncDatasetQueries
 from snapledger_client._async.listing import AsyncListing
+from snapledger_client.calls import Match
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
@@ -66,6 +67,7 @@ class AsyncFigures(AsyncDatasetQueries):
         alpha: Number | None = None,
         note: str | None = None,
         public: bool = False,
+        if_match: Match | None = None,
     ) -> Awaitable[Figure]:
         """Publish an answer as a figure, or as a new version of one; it costs nothing.
 
@@ -79,6 +81,7 @@ class AsyncFigures(AsyncDatasetQueries):
             alpha: that of the derived statistic; default 0.05.
             note: what readers should know.
             public: let everybody read it who reaches the service, without a key; for owners.
+            if_match: an answer of `figure` or its `etag`: publish only if that is still the latest version.
 
         Examples:
             >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
@@ -92,19 +95,19 @@ class AsyncFigures(AsyncDatasetQueries):
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
             figure_calls.publish_figure(
-                self.name, name, title, note, releases, statistic, derived, options, public=public
+                self.name, name, title, note, releases, statistic, derived, options, if_match, public=public
             )
         )
 
-    def withdraw(self, name: str) -> Awaitable[None]:
-        """Withdraw a figure in all its versions.
+    def withdraw(self, name: str, *, if_match: Match | None = None) -> Awaitable[None]:
+        """Withdraw a figure in all its versions. `if_match` is as in `publish`.
 
         Examples:
             >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = await penguins.publish("mass-for-now", "Body mass", releases=[released.id])
-            >>> await penguins.withdraw("mass-for-now")
+            >>> await penguins.withdraw("mass-for-now", if_match=await penguins.figure("mass-for-now"))
         """
-        return self._send(figure_calls.withdraw_figure(self.name, name))
+        return self._send(figure_calls.withdraw_figure(self.name, name, if_match))
 
     def viewers(self) -> AsyncListing[Viewer]:
         """Who may see the dataset's figures besides those who see the dataset, for owners and auditors.

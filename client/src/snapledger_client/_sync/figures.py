@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from snapledger_client import figure_calls
 from snapledger_client._sync.dataset_queries import DatasetQueries
 from snapledger_client._sync.listing import Listing
+from snapledger_client.calls import Match
 from snapledger_client.derived_statistics import DerivedStatistic
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
@@ -68,6 +69,7 @@ class Figures(DatasetQueries):
         alpha: Number | None = None,
         note: str | None = None,
         public: bool = False,
+        if_match: Match | None = None,
     ) -> Figure:
         """Publish an answer as a figure, or as a new version of one; it costs nothing.
 
@@ -81,6 +83,7 @@ class Figures(DatasetQueries):
             alpha: that of the derived statistic; default 0.05.
             note: what readers should know.
             public: let everybody read it who reaches the service, without a key; for owners.
+            if_match: an answer of `figure` or its `etag`: publish only if that is still the latest version.
 
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
@@ -94,19 +97,19 @@ class Figures(DatasetQueries):
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
             figure_calls.publish_figure(
-                self.name, name, title, note, releases, statistic, derived, options, public=public
+                self.name, name, title, note, releases, statistic, derived, options, if_match, public=public
             )
         )
 
-    def withdraw(self, name: str) -> None:
-        """Withdraw a figure in all its versions.
+    def withdraw(self, name: str, *, if_match: Match | None = None) -> None:
+        """Withdraw a figure in all its versions. `if_match` is as in `publish`.
 
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
             >>> _ = penguins.publish("mass-for-now", "Body mass", releases=[released.id])
-            >>> penguins.withdraw("mass-for-now")
+            >>> penguins.withdraw("mass-for-now", if_match=penguins.figure("mass-for-now"))
         """
-        return self._send(figure_calls.withdraw_figure(self.name, name))
+        return self._send(figure_calls.withdraw_figure(self.name, name, if_match))
 
     def viewers(self) -> Listing[Viewer]:
         """Who may see the dataset's figures besides those who see the dataset, for owners and auditors.

@@ -5,11 +5,12 @@ from typing import Any
 from snapledger_client.models.base import Answer, DisplayedAnswer, TaggedAnswer, Time
 
 
-class Figure(DisplayedAnswer):
+class Figure(DisplayedAnswer, TaggedAnswer):
     """A version of a figure: what it shows, and where its numbers come from.
 
     Only lists have its `audience`, and only a figure that is read has `rows`, one for each number. Only those who see
-    the dataset are told who published it.
+    the dataset are told who published it. As `if_match` of a change, a figure that was read says that the change is of
+    this version alone.
 
     Examples:
         >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)

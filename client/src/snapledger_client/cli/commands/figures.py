@@ -10,6 +10,7 @@ import typer
 from snapledger_client import Figure, Viewer
 from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
+from snapledger_client.cli.options import IfMatchOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
 from snapledger_client.formatting import append_unit, format_interval, format_number, format_person
@@ -50,7 +51,7 @@ def show_figure(
     with connect() as client:
         found = client.dataset(dataset).figure(figure, version)
     rows = list(found.to_dict()["rows"])
-    output.write(output_format, found.to_dict(), partial(_print_figure, found, rows), rows)
+    output.write(output_format, output.make_tagged(found), partial(_print_figure, found, rows), rows)
 
 
 def _print_figure(figure: Figure, rows: list[dict[str, Any]]) -> None:
@@ -108,6 +109,7 @@ def publish(  # noqa: PLR0913 - the members of the request
     ] = None,
     note: Annotated[str | None, typer.Option(help="What readers should know.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Everybody may read it, without a key; for owners.")] = False,
+    if_match: IfMatchOf = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Publish an answer as a figure, or as a new version of one. It costs nothing."""
@@ -120,7 +122,7 @@ def publish(  # noqa: PLR0913 - the members of the request
         asked["statistic"] = _parse_statistic(statistic)
     with connect() as client:
         found = client.dataset(dataset).publish(
-            figure, title, releases=release or (), note=note, public=public, **asked
+            figure, title, releases=release or (), note=note, public=public, if_match=if_match, **asked
         )
     output.write(
         output_format,
@@ -150,10 +152,10 @@ def _read_derived(path: Path) -> dict[str, Any]:
     return document
 
 
-def withdraw(dataset: DatasetName, figure: FigureName) -> None:
+def withdraw(dataset: DatasetName, figure: FigureName, *, if_match: IfMatchOf = None) -> None:
     """Withdraw a figure in all its versions; it can be published again."""
     with connect() as client:
-        client.dataset(dataset).withdraw(figure)
+        client.dataset(dataset).withdraw(figure, if_match=if_match)
     output.print_line(f"{dataset}/{figure} is withdrawn.")
 
 
