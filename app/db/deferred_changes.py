@@ -1,6 +1,7 @@
 """Rows that transactions have yet to write: those of a group are written together, before its commit."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection
@@ -15,7 +16,7 @@ class RowsTakenError(Exception):
 
 
 class DeferredChanges:
-    """Rows that wait to be written, in the order in which they were added. Rows with the same key become one."""
+    """Rows that wait to be written. Rows with the same key become one."""
 
     __slots__ = ("_rows",)
 
@@ -45,7 +46,9 @@ class DeferredChanges:
         return iter(self._rows.get(change, ()))
 
     def write(self, connection: Connection, cursor: Any) -> None:  # noqa: ANN401 - the driver's
-        """Write all rows, those of each table in the order of their keys, so that no two groups wait for each other.
+        """Write all rows, in the order of the tables' references and of each table's keys.
+
+        So a row follows those that it refers to, whichever was added first, and no two groups wait for each other.
 
         Raises:
             RowsTakenError: a key that others may insert exists already.
@@ -55,7 +58,8 @@ class DeferredChanges:
         pending, self._rows = self._rows, {}
         if not pending:
             return
-        rows = {change: [each for _, each in sorted(keyed.items())] for change, keyed in pending.items()}
+        changes = sorted(pending, key=attrgetter("place"))
+        rows = {change: [each for _, each in sorted(pending[change].items())] for change in changes}
         for (change, expected), written in zip(rows.items(), write_rows(connection, cursor, rows), strict=True):
             if written == len(expected):
                 continue

@@ -40,6 +40,7 @@ class RowChange:
         conditions: of an update: the columns that must still have the values that the row has under `before_…`.
         is_claim: whether another transaction may insert the same key, so that only one of the two may commit.
         merge: returns what is left of two rows with the same key.
+        place: the place of the table in an order in which each table follows those that it refers to.
         text: the statement for SQLite, for one row.
         part: the statement for Postgres, for the rows in the parameter that stands for `{rows}`.
     """
@@ -50,6 +51,7 @@ class RowChange:
     conditions: Sequence[str] = ()
     is_claim: bool = False
     merge: Callable[[Row, Row], Row] = take_latest
+    place: int = field(init=False)
     text: str = field(init=False)
     part: str = field(init=False)
     _keys: Sequence[str] = field(init=False)
@@ -57,6 +59,7 @@ class RowChange:
     def __post_init__(self) -> None:
         keys = [column.name for column in self.table.primary_key]
         object.__setattr__(self, "_keys", keys)
+        object.__setattr__(self, "place", self.table.metadata.sorted_tables.index(self.table))
         make = self._make_update if self.conditions else self._make_insert
         object.__setattr__(self, "text", make(""))
         types = {name: self.table.c[name].type for name in dict.fromkeys((*keys, *self.columns))}
@@ -116,7 +119,7 @@ _combinations: dict[tuple[RowChange, ...], str] = {}
 
 
 def _combine(changes: tuple[RowChange, ...]) -> str:
-    """Return one statement for the changes from the cache; there are few, since the code decides their order."""
+    """Return one statement for the changes from the cache; there are few, since their order is fixed."""
     found = _combinations.get(changes)
     if found is None:
         parts = (

@@ -69,6 +69,19 @@ def test_simultaneous_twins_of_a_large_release_have_one_answer(one_service: Serv
     assert table.budget()["epsilon_spent"] == "0.5"
 
 
+@pytest.mark.parametrize("key", [None, "key"])
+def test_a_small_answer_follows_a_large_one_in_a_batch(service: Service, key: str | None) -> None:
+    """The row of the large one is written at once, those of the small one together and later."""
+    table = table_of(service)
+    asked = [{"statistic": statistic, "epsilon": "1"} for statistic in (HISTOGRAM, {"kind": "mean", "column": "x"})]
+    headers = {} if key is None else {"Idempotency-Key": key}
+    answer = table.analyst.post(f"{table.path}/batches", json={"items": asked}, headers=headers)
+    assert answer.status_code == 201, answer.text
+    assert [entry["release_id"] for entry in table.entries()[2:]] == [each["id"] for each in answer.json()["items"]]
+    assert table.budget()["epsilon_spent"] == "2"
+    assert service.admin.get(f"{table.path}/ledger/verification").json()["valid"] is True
+
+
 @pytest.mark.slow
 def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
     table = table_of(service)
