@@ -71,6 +71,16 @@ def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: Pe
     assert run("dataset", "list", key=None, url=None).exit_code == 4
 
 
+def test_a_viewer_logs_in_too(run: Run, service: Service, people: People) -> None:
+    key = run("principal", "add", "wall", "viewer", key=people.admin).stdout
+    done = run("login", service.url, key=None, url=None, text=key)
+    assert (done.exit_code, "as wall (viewer)" in done.stdout) == (0, True), done.stderr
+    assert run("figure", "reader", key=None, url=None).stdout.startswith("wall")
+    assert run("logout", key=None, url=None).exit_code == 0
+    refused = run("login", service.url, key=None, url=None, text="not-a-key\n")
+    assert (refused.exit_code, "No valid key" in refused.stderr) == (4, True)
+
+
 def test_a_request_for_budget_from_asking_to_the_answer(run: Run, people: People) -> None:
     asked = run("budget-request", "ask", "penguins", "0.5", "--reason", "the means by island too", "--format", "json")
     assert asked.exit_code == 0, asked.stderr

@@ -37,12 +37,12 @@ def sign_in(
         _forget(url)
         with Client.sign_in(url, store=True, show=lambda code: typer.echo(str(code), err=True)) as client:
             try:
-                me = client.me()
+                reader = client.figure_reader()  # viewers may ask this too
             except SnapledgerError:
                 client.sign_out()
                 raise
     credentials.store_credentials(credentials.Credentials(url, None))
-    typer.echo(f"Signed in to {url} as {me.name} ({me.role}).")
+    typer.echo(f"Signed in to {url} as {reader.name} ({reader.role}).")
 
 
 def sign_out() -> None:

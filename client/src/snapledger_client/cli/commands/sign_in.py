@@ -33,9 +33,9 @@ def login(
         fail("the URL must not contain a name or a password: others can see a command's arguments", USAGE)
     given = credentials.Credentials((url or str(typer.prompt("URL"))).rstrip("/"), _read_key())
     with connect_with(given) as client:
-        me = client.me()
+        reader = client.figure_reader()  # viewers may ask this too
     credentials.store_credentials(given)
-    typer.echo(f"Signed in to {given.url} as {me.name} ({me.role}); the key is stored in {credentials.find_file()}")
+    typer.echo(f"Signed in to {given.url} as {reader.name} ({reader.role}); the key is stored in {credentials.find_file()}")
 
 
 def logout() -> None:
