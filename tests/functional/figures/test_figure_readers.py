@@ -120,7 +120,10 @@ def test_a_grant_is_revoked_and_listed(service: Service, table: Table) -> None:
     listed = table.owner.get(f"{table.path}/viewers").json()["viewers"]
     assert [each["name"] for each in listed] == [name]
     assert_refused(table.analyst.put(f"{table.path}/viewers/{name}"), 403, "forbidden")
-    assert_refused(table.owner.put(f"{table.path}/viewers/nobody-at-all"), 404, "not-found")
+    for unknown in ("nobody-at-all", "..no"):
+        refused = table.owner.put(f"{table.path}/viewers/{unknown}")
+        assert_refused(refused, 404, "not-found")
+        assert refused.json()["detail"] == "There is no such principal, or it is disabled: check its name."
     assert table.owner.delete(f"{table.path}/viewers/{name}").status_code == 204
     assert_refused(read(table, client), 404, "not-found")
     assert_refused(table.owner.delete(f"{table.path}/viewers/{name}"), 404, "not-found")
