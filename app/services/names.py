@@ -7,11 +7,17 @@ from app.errors import NotFoundError
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 _is_name = re.compile(NAME_PATTERN).fullmatch
 RELEASE_ID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_is_release_id = re.compile(RELEASE_ID_PATTERN).fullmatch
 
 
 def is_name(text: str) -> bool:
     """Whether the text may name a dataset or a principal."""
     return _is_name(text) is not None
+
+
+def is_release_id(text: str) -> bool:
+    """Whether the text may be the id of a release."""
+    return _is_release_id(text) is not None
 
 
 def require_name(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label
@@ -12,9 +12,16 @@ from app.api.schemas.field_types.roles import RoleName
 from app.api.schemas.responses import AnswerModel
 from app.api.schemas.statistics import Statistic
 from app.services.figures.sources import MAX_RELEASES
-from app.services.names import RELEASE_ID_PATTERN
+from app.services.names import is_release_id
 
-ReleaseId = Annotated[Text, Field(pattern=RELEASE_ID_PATTERN)]
+
+def _check_release_id(value: str) -> str:
+    if not is_release_id(value):
+        raise refuse("must be the id of a release: `GET …/releases` and `snapledger releases` list them")
+    return value
+
+
+ReleaseId = Annotated[Text, AfterValidator(_check_release_id)]
 
 
 class FigureRequest(RequestModel):

@@ -214,6 +214,10 @@ def test_only_those_who_may_publish_do(service: Service, table: Table) -> None:
     elsewhere = service.table(COLUMNS, CONTENT, limit="10", allowance="5").fresh(MEAN, epsilon="1")["id"]
     for wrong in ({"release": elsewhere}, {"releases": []}, {}, {"release": release, "releases": [release]}):
         assert_refused(publish(table, "other", **wrong), 422, "invalid-request")
+    unlike = publish(table, "other", releases=[release, "mass"])
+    assert_refused(unlike, 422, "invalid-request")
+    lists = "must be the id of a release: `GET …/releases` and `snapledger releases` list them"
+    assert unlike.json()["errors"] == [{"where": "releases.1", "what": lists}]
     assert_refused(publish(table, "No-Name", release=release), 404, "not-found")
 
 
