@@ -64,7 +64,7 @@ def prepare(services: Services, target: FiguresDatabase) -> None:
         ledger = audit_log.find_ledger_id(session)
     if not target.prepare(ledger):
         role = services.settings.figures_reader_role
-        log.warning("the role of readers is missing: create it, and restart", role=role)
+        log.warning("the role of readers is missing: create it; within ten minutes it may read", role=role)
     for kind in _KINDS:
         _compare(services, target, kind)
 

@@ -35,7 +35,9 @@ def login(
     with connect_with(given) as client:
         reader = client.figure_reader()  # viewers may ask this too
     credentials.store_credentials(given)
-    typer.echo(f"Signed in to {given.url} as {reader.name} ({reader.role}); the key is stored in {credentials.find_file()}")
+    typer.echo(
+        f"Signed in to {given.url} as {reader.name} ({reader.role}); the key is stored in {credentials.find_file()}"
+    )
 
 
 def logout() -> None:
