@@ -133,6 +133,10 @@ export const GLOSSARY = {
     "meaning": "A released answer that is published under a name, in versions; others read it at no cost.",
     "more": "figures.html"
   },
+  "figures' database": {
+    "meaning": "A Postgres that has a copy of all figures, for the connectors of other programs.",
+    "more": "figures.html#in-a-database"
+  },
   "file store": {
     "meaning": "A bucket, a web server or a directory whose Parquet files owners may register.",
     "more": "engines.html#files-elsewhere"
@@ -273,6 +277,10 @@ export const GLOSSARY = {
     "meaning": "How far one unit's rows can move a statistic.",
     "more": "glossary.html"
   },
+  "series": {
+    "meaning": "Datasets of the same people, each of which succeeds another.",
+    "more": "reports.html#runs"
+  },
   "sign-on": {
     "meaning": "Signing in with an organisation's account, at its OpenID Connect provider.",
     "more": "sign-on.html"
@@ -306,7 +314,7 @@ export const GLOSSARY = {
     "more": "ledger.html"
   },
   "viewer": {
-    "meaning": "A principal that sees the figures of a dataset, and nothing else of it.",
+    "meaning": "A principal that sees the figures of a dataset or a collection, and nothing else.",
     "more": "figures.html#who-reads"
   },
   "whole number": {
