@@ -45,7 +45,7 @@ def split_suffix(name: str) -> tuple[str, Form | None]:
     if not dot:
         return name, None
     if suffix not in set(Form):
-        raise NotFoundError
+        raise NotFoundError("a figure has no such form: its suffix is .json, .csv, .arrow or .parquet, or none")
     return stem, Form(suffix)
 
 

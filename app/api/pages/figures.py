@@ -41,7 +41,7 @@ def figure_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
     """The page of a figure's latest version; with the suffix `.svg` or `.png`, its chart alone."""
     name, dot, suffix = figure.partition(".")
     if (suffix in {"svg", "png"}) != bool(dot):
-        raise NotFoundError
+        raise NotFoundError("a figure has no such picture: its suffix is .svg or .png; its page has none")
     opened = reading.open_figure(reader.services, reader.credential, dataset, name, None)
     policy = framing_policy(ancestors)
     render: Callable[[], bytes]

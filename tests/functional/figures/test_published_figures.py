@@ -96,7 +96,9 @@ def test_each_form_has_the_same_rows(table: Table) -> None:
     assert [(row["label"], row["value"]) for row in arrow.to_pylist()] == [(row["label"], row["value"]) for row in rows]
     assert read(table, headers={"Accept": "text/csv;q=0.5, application/json;q=0.4"}).text == text.text
     assert_refused(read(table, headers={"Accept": "image/png"}), 406, "not-acceptable")
-    assert_refused(read(table, "mass.exe"), 404, "not-found")
+    unlike = read(table, "mass.xlsx")
+    assert_refused(unlike, 404, "not-found")
+    assert "its suffix is .json, .csv, .arrow or .parquet" in unlike.json()["detail"]
 
 
 def test_a_reader_who_has_a_figure_gets_304(table: Table) -> None:
