@@ -28,6 +28,8 @@ from app.db.schema_migration import migrate
 from app.errors import UnavailableError
 from app.ledger import accounts
 from app.ledger.answers import releases
+from app.ledger.chain import entries
+from app.ledger.verification import ledger_verification
 
 SOON = 120
 """Seconds after which something will not happen any more."""
@@ -438,6 +440,35 @@ def test_releases_of_a_group_are_written_once_and_each_is_whole(world: World) ->
     with world.database.read() as session:
         stored = [world.answered(session, key) for key in "abc"]
     assert [each and each.release_id for each in stored] == [a, b, c]
+
+
+def test_one_of_a_group_reads_what_those_before_it_wrote_and_fails_alone(world: World) -> None:
+    """Their rows are not written when it begins, and what it undoes is only its own."""
+
+    def read_and_fail(transaction: WriteSession) -> None:
+        (best,) = releases.list_candidates(transaction, 1, "mean of x")
+        assert best.id == before_it[0]  # of equal scores the oldest
+        released = world.release_of(transaction, 1, "undone")
+        newest, before = entries.page_of_entries(transaction, 1, None, 2, newest=True)
+        assert (newest.release_id, newest.previous_hash, newest.spent_nano) == (released, before.hash, 3)
+        account = accounts.find_account(transaction, 1)
+        assert (account.head, account.spent_nano) == (newest.hash, 3)
+        raise LookupError("undone")
+
+    def keep(key: str) -> Callable[[], str | None]:
+        def call() -> str | None:
+            before_it.append(made := release(world, key)())
+            return made
+
+        return mark_quick(call)
+
+    before_it: list[str | None] = []
+    undone = mark_quick(lambda: world.database.transact(read_and_fail, 1))
+    a, b, error, c = run(together(WorkerPool(world.database, 1), keep("a"), keep("b"), undone, keep("undone")))
+    assert isinstance(error, LookupError), error
+    assert [entry.release_id for entry in world.entries()[2:]] == [a, b, c]
+    with world.database.read() as session:
+        assert ledger_verification.verify_ledger(session, ledger_world.KEYRING, 1).valid
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
