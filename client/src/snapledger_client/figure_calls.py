@@ -1,12 +1,17 @@
 """The calls of the API about figures and their viewers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from snapledger_client.calls import Call, Match, Pages, _list_pages, _make_body, _make_path, _read_nothing
 from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.models.batches import Batch
 from snapledger_client.models.figures import Figure, FigureReader, Viewer
+from snapledger_client.models.releases import Release
 from snapledger_client.statistics import Statistic
+
+Releases: TypeAlias = str | Release | Batch | Sequence[str | Release]
+"""One release, all of a batch, or several; each as the answer or by its id."""
 
 
 def list_figures(dataset: str | None, search: str | None) -> Pages[Figure]:
@@ -42,7 +47,7 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     figure: str,
     title: str,
     note: str | None,
-    releases: Sequence[str],
+    releases: Releases,
     statistic: Statistic | None,
     derived: DerivedStatistic | None,
     options: Mapping[str, Any],
@@ -52,10 +57,11 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
 ) -> Call[Figure]:
     """Publish an answer as a figure; the same again changes nothing."""
     body: dict[str, Any] = {"title": title, "note": note}
-    if len(releases) == 1:
-        body["release"] = releases[0]
-    elif releases:
-        body["releases"] = list(releases)
+    ids = _list_ids(releases)
+    if len(ids) == 1:
+        body["release"] = ids[0]
+    elif ids:
+        body["releases"] = ids
     if statistic is not None:
         body["statistic"] = dict(statistic)
     if derived is not None:
@@ -64,6 +70,13 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
         body |= {"audience": "public", "confirm_public": True}
     path = _make_path("datasets", dataset, "figures", figure)
     return Call("PUT", path, Figure.parse).with_json(body).only_if(if_match)
+
+
+def _list_ids(releases: Releases) -> list[str]:
+    if isinstance(releases, Batch):
+        releases = releases.items
+    several = [releases] if isinstance(releases, str | Release) else releases
+    return [each if isinstance(each, str) else each.id for each in several]
 
 
 def withdraw_figure(dataset: str, figure: str, if_match: Match | None) -> Call[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 
 from snapledger_client import figure_calls
 from snapledger_client._async.dataset_queries import AsyncDatasetQueries
 from snapledger_client._async.listing import AsyncListing
 from snapledger_client.calls import Match
 from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.figure_calls import Releases
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
 from snapledger_client.statistics import Statistic
@@ -60,7 +61,7 @@ class AsyncFigures(AsyncDatasetQueries):
         name: str,
         title: str,
         *,
-        releases: Sequence[str] = (),
+        releases: Releases = (),
         statistic: Statistic | None = None,
         derived: DerivedStatistic | None = None,
         epsilon: Number | None = None,
@@ -74,7 +75,7 @@ class AsyncFigures(AsyncDatasetQueries):
         Args:
             name: the figure's name, such as body-mass.
             title: what it shows.
-            releases: the ids of releases; or give derived.
+            releases: a release, a batch, or a list of releases or their ids; or give derived.
             statistic: beside one release, what you asked for, if one of another statistic answered it.
             derived: a derived statistic that follows from releases that exist.
             epsilon: that of the derived statistic.
@@ -85,7 +86,7 @@ class AsyncFigures(AsyncDatasetQueries):
 
         Examples:
             >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
-            >>> (await penguins.publish("mass-for-all", "Body mass", releases=[released.id])).title
+            >>> (await penguins.publish("mass-for-all", "Body mass", releases=released)).title
             'Body mass'
             >>> total = await penguins.sum("body_mass_g", epsilon="0.5", reuse=False)
             >>> asked = {"releases": [total.id], "statistic": mean("body_mass_g")}

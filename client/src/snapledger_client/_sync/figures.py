@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from snapledger_client import figure_calls
 from snapledger_client._sync.dataset_queries import DatasetQueries
 from snapledger_client._sync.listing import Listing
 from snapledger_client.calls import Match
 from snapledger_client.derived_statistics import DerivedStatistic
+from snapledger_client.figure_calls import Releases
 from snapledger_client.models.figures import Figure, Viewer
 from snapledger_client.numbers import Number
 from snapledger_client.statistics import Statistic
@@ -62,7 +61,7 @@ class Figures(DatasetQueries):
         name: str,
         title: str,
         *,
-        releases: Sequence[str] = (),
+        releases: Releases = (),
         statistic: Statistic | None = None,
         derived: DerivedStatistic | None = None,
         epsilon: Number | None = None,
@@ -76,7 +75,7 @@ class Figures(DatasetQueries):
         Args:
             name: the figure's name, such as body-mass.
             title: what it shows.
-            releases: the ids of releases; or give derived.
+            releases: a release, a batch, or a list of releases or their ids; or give derived.
             statistic: beside one release, what you asked for, if one of another statistic answered it.
             derived: a derived statistic that follows from releases that exist.
             epsilon: that of the derived statistic.
@@ -87,7 +86,7 @@ class Figures(DatasetQueries):
 
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
-            >>> penguins.publish("mass-for-all", "Body mass", releases=[released.id]).title
+            >>> penguins.publish("mass-for-all", "Body mass", releases=released).title
             'Body mass'
             >>> total = penguins.sum("body_mass_g", epsilon="0.5", reuse=False)
             >>> asked = {"releases": [total.id], "statistic": mean("body_mass_g")}
