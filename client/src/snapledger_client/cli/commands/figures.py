@@ -89,12 +89,14 @@ def publish(  # noqa: PLR0913 - the members of the request
     *,
     title: Annotated[str, typer.Option(help="What it shows.")],
     release: Annotated[
-        list[str] | None, typer.Option(help="The id of a release; may be repeated, as for a batch.")
+        list[str] | None,
+        typer.Option(help="The id of a release, which `snapledger releases` lists; may be repeated, as for a batch."),
     ] = None,
     derived: Annotated[
         Path | None,
         typer.Option(
-            help="Instead of releases: the request of a derived statistic as JSON, whose releases exist.",
+            help="Instead of releases: a file with the request of a derived statistic whose releases exist, as "
+            """'{"derived": {"kind": "standard_deviation", "column": "income"}, "epsilon": "0.5"}'.""",
             exists=True,
             dir_okay=False,
             readable=True,
