@@ -27,7 +27,10 @@ def put_collection(  # noqa: PLR0913 - the members of the request
     if_match: IfMatchOf = None,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
-    """Make a collection of figures, or change it; for owners, with figures of their own datasets."""
+    """Make a collection of figures, or change it; for owners, with figures of their own datasets.
+
+    A change replaces all of it: repeat --note and --public, or they are gone.
+    """
     with connect() as client:
         try:
             found = client.put_collection(collection, title, figures, note=note, public=public, if_match=if_match)
