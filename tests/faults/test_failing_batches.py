@@ -101,7 +101,7 @@ def test_the_nth_statement_fails(breakable: Breakable, asking: list[Asking], *, 
                 answer = each.again()
             if count[0] < number:
                 assert answer.status_code == 201
-                assert number > (30 if breakable.on_sqlite else 20)  # Postgres gets several changes in one statement
+                assert number > (15 if breakable.on_sqlite else 10)  # Postgres gets several changes in one statement
                 break
             refused(answer)
             each.assert_nothing_is_paid()

@@ -176,4 +176,4 @@ def _read_slug(problem: object) -> str | None:
 
 
 def _name(at: tuple[str, str]) -> str:
-    return "/".join(at)
+    return "/".join(map(str, at))  # SQLite takes any value in any column

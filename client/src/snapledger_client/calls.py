@@ -33,6 +33,7 @@ from snapledger_client.models.accounts import (
 from snapledger_client.models.base import TaggedAnswer
 from snapledger_client.models.batches import Batch, BatchPlan
 from snapledger_client.models.derived import Derived, DerivedPlan
+from snapledger_client.models.figures import Collection, Figure
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
 from snapledger_client.numbers import Number, decimal_text, json_value, value_text
@@ -50,7 +51,7 @@ from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
 
-Match = str | TaggedAnswer
+Match = str | GrantedAllowance | Limit | Figure | Collection
 """An entity tag, or an answer that has one."""
 
 KEY_HEADER = "Idempotency-Key"

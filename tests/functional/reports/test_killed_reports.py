@@ -18,7 +18,9 @@ from service_world import Service, Table, key_of, serving
 
 from app.api.routers.reports import REPORT_INTERFACE
 from app.config import Settings
+from app.db.deferred_changes import DeferredChanges
 from app.db.group_commit import CommitGroup
+from app.db.grouped_session import GroupedSession
 from app.db.session import WriteSession
 from app.services.context import Services
 from app.services.operations import startup
@@ -63,14 +65,20 @@ def crash_at(patched: pytest.MonkeyPatch, step: int) -> None:
         def run(of: Any, *asked: Any, **more: Any) -> Any:
             if next(left) == 0:
                 if isinstance(of, CommitGroup):
-                    of._connection, opened = None, of._open.pop_all()
+                    of._session, opened = None, of._open.pop_all()
                     opened.close()  # as the connection of a process that ends
                 raise _Crash
             return original(of, *asked, **more)
 
         return run
 
-    for owner, names in ((WriteSession, ("commit", "end", "send", "_run")), (CommitGroup, ("commit", "when_durable"))):
+    steps = {
+        WriteSession: ("commit", "end", "put", "claim", "_run"),
+        GroupedSession: ("put", "claim", "keep"),
+        DeferredChanges: ("write",),
+        CommitGroup: ("commit", "when_durable"),
+    }
+    for owner, names in steps.items():
         for name in names:
             patched.setattr(owner, name, counted(getattr(owner, name)))
 
