@@ -1,4 +1,7 @@
-"""Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write."""
+"""Sessions: one transaction each, on a Core connection. Code with a `ReadSession` cannot write.
+
+`app.db.database` opens them, and repeats a transaction after a serialization failure.
+"""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager

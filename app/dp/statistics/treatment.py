@@ -1,4 +1,7 @@
-"""What a statistic does with missing values and with values outside its bounds: public facts, known before any data."""
+"""What a statistic does with missing values and with values outside its bounds: public facts, known before any data.
+
+This tells callers of it. `app.dp.table.codes` and `app.dp.table.bins` do it.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
