@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from dashboard import Dashboard, Penguins
+from dashboard import TIMEOUT_MS, Dashboard, Penguins
 from laboratory import Laboratory, furnish
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from service_world import Service, serving
+
+expect.set_options(timeout=TIMEOUT_MS)  # a busy machine needs more than Playwright's five seconds
 
 PICTURES = Path(__file__).parents[2] / "docs" / "screenshots"
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
