@@ -56,8 +56,8 @@ def start(
 def target(request: pytest.FixtureRequest, start: Callable[..., AbstractContextManager[Target]]) -> Iterator[Target]:
     """A target on SQLite, or on the database that an indirect parameter names.
 
-    Whatever the test did: the service lives, none of its processes was killed, `/healthz` answered 200 under a second
-    and the bystander's budget under two, from the beginning to the end.
+    Whatever the test did: the service lives, none of its processes was killed, and `/healthz` and the bystander's
+    budget answered 200 in time (`watcher.MAX_SECONDS`), from the beginning to the end.
     """
     with start(getattr(request, "param", "sqlite")) as target:
         yield target

@@ -74,5 +74,5 @@ def start_target(folder: Path, database_url: str, *options: str, **settings: str
     ):
         table = service.table(COLUMNS, _rows(), limit="1000000", allowance="1000000")
         _, bystander = table.another("1")
-        with watching(folder, service.url, f"{table.path}/budget", key_of(bystander), service.pid) as watcher:
+        with watching(folder, service.url, f"{table.path}/budget", key_of(bystander)) as watcher:
             yield Target(service, table, bystander, watcher, memory)

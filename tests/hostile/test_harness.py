@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 import pytest
 from hostile_world import Target
 from memory_limit import limited_memory
+from watcher import MAX_SECONDS
 
 ALLOCATE = "import sys; block = bytearray(int(sys.argv[1])); print(len(block))"
 ALLOCATE_IN_CHILD = (
@@ -30,7 +31,7 @@ def test_more_memory_than_the_limit_is_seen(program: str) -> None:
 
 def freeze(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(3)
+    time.sleep(MAX_SECONDS["health"] + 2)
     os.kill(pid, signal.SIGCONT)
 
 
