@@ -88,7 +88,8 @@ def _append(
         # These ids sort before those of the service.
         release_id = str(uuid.UUID(int=(0x01A0 << 112) + (7 << 76) + (2 << 62) + number))
         stored = answer_storage.store((ANSWER % (release_id, number, number, number, at)).encode())
-        release = Release(release_id, dataset_id, analyst.id, STATISTIC, COST_NANO, "1/20", 0, at, stored.content)
+        content = answer_storage.pack_content(stored.content)
+        release = Release(release_id, dataset_id, analyst.id, STATISTIC, COST_NANO, "1/20", 0, at, content)
         account = account._replace(last_seq=account.last_seq + 1, spent_nano=account.spent_nano + COST_NANO)
         sealed = (account.last_seq, "debit", analyst.name, COST_NANO, account.spent_nano, release_id, stored.sha256)
         sealed += (None, None, at, seal.secret_id, account.head)
