@@ -18,6 +18,7 @@ from sqlalchemy.types import TypeEngine
 
 Query: TypeAlias = Select[*tuple[Any, ...]]
 Statement: TypeAlias = Query | Insert | Update | Delete
+ReadAhead: TypeAlias = Callable[..., Callable[[], list[tuple[Any, ...]]]]
 
 
 class CompiledStatement:
@@ -56,8 +57,11 @@ class CompiledStatement:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
-        fetched = _execute(connection, cursor, self.text, self.bind(parameters), fetch=self.returns > 0)
-        return [self.make(row) for row in fetched]
+        return [self.make(row) for row in self.fetch(connection, cursor, parameters)]
+
+    def fetch(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:  # noqa: ANN401
+        """As `run`, but return the driver's rows, with no value converted."""
+        return _execute(connection, cursor, self.text, self.bind(parameters), fetch=self.returns > 0)
 
     def bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
         """Return the parameters as the driver takes them, with the statement's constants."""
@@ -133,25 +137,27 @@ def run_for_each(connection: Connection, cursor: Any, text: str, rows: Iterable[
 
 
 @contextmanager
-def reading_ahead(connection: Connection) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
+def reading_ahead(connection: Connection) -> Iterator[ReadAhead]:
     """Let Postgres find the rows of the next query while the caller works on those before.
 
-    Yields a function that takes a query and its parameters, and returns at once: a function that waits for the rows.
+    Yields a function that takes a query and its parameters, and returns at once: a function that waits for the driver's
+    rows.
 
     Raises:
         DBAPIError: as `CompiledStatement.run`, also where a function waits.
     """
     driver: Any = connection.connection.driver_connection
 
-    def start(query: Query, **parameters: object) -> Callable[[], list[Any]]:
+    def start(query: Query, **parameters: object) -> Callable[[], list[tuple[Any, ...]]]:
         compiled = compile_statement(query, connection.dialect, parameters)
         cursor: Any = connection.connection.cursor(binary=True)  # hashes as they are, not in hexadecimal
         # If psycopg prepared a query only after some uses, and one before it failed, the server would not know it.
         _execute(connection, cursor, compiled.text, compiled.bind(parameters), fetch=False, prepare=True)
 
-        def wait() -> list[Any]:
+        def wait() -> list[tuple[Any, ...]]:
             with _translating(connection):
-                return [compiled.make(row) for row in cursor.fetchall()]
+                fetched: list[tuple[Any, ...]] = cursor.fetchall()
+                return fetched
 
         return wait
 

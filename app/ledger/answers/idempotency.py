@@ -6,7 +6,7 @@ only one of them commit.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, case, func, select, update
 
@@ -34,8 +34,7 @@ class ReplayableAnswer:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """The binding of a principal's key to a request, with the time at which it was made."""
 
     principal_id: int

@@ -27,7 +27,7 @@ _FIRST_SECONDS: Final = 60
 """The time before the first round, and between two attempts to take over from another process."""
 
 _MAX_FULL_ENTRIES: Final = 100_000
-"""Up to so many entries, which take about a second, every round verifies a ledger in full."""
+"""Up to so many entries, which take a few seconds, every round verifies a ledger in full."""
 
 _FULL_DAYS: Final = 1
 """The time between two full verifications of a longer ledger."""
