@@ -136,6 +136,10 @@ def run_for_each(connection: Connection, cursor: Any, text: str, rows: Iterable[
     return changed
 
 
+# A page is found by an index. Without statistics, Postgres might read and sort all remaining rows for each page.
+_BY_INDEX = "; ".join(f"SET LOCAL enable_{way} = off" for way in ("hashjoin", "bitmapscan", "seqscan", "sort"))
+
+
 @contextmanager
 def reading_ahead(connection: Connection) -> Iterator[ReadAhead]:
     """Let Postgres find the rows of the next query while the caller works on those before.
@@ -147,6 +151,7 @@ def reading_ahead(connection: Connection) -> Iterator[ReadAhead]:
         DBAPIError: as `CompiledStatement.run`, also where a function waits.
     """
     driver: Any = connection.connection.driver_connection
+    run_script(connection, _BY_INDEX)
 
     def start(query: Query, **parameters: object) -> Callable[[], list[tuple[Any, ...]]]:
         compiled = compile_statement(query, connection.dialect, parameters)

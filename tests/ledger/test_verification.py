@@ -296,6 +296,30 @@ def test_more_entries_than_a_page(ledger: World, monkeypatch: pytest.MonkeyPatch
     assert first_problem(ledger)[0] == entry_checks.PAGE + 1
 
 
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_each_key_is_read_once_without_statistics(ledger: World) -> None:
+    """Such as after a restore, when Postgres would read and sort all later keys for each page of them."""
+    keys = 3_000  # as in the statements
+    tamper(
+        ledger,
+        text(
+            "INSERT INTO releases SELECT lpad(number::text, 36, '0'), dataset_id, principal_id, statistic,"
+            " epsilon_nano, gamma, grid_refinement, created_at, response, seal"
+            " FROM (SELECT * FROM releases LIMIT 1) AS one, generate_series(1, 3000) AS number"
+        ),
+        text(
+            "INSERT INTO idempotency SELECT principal_id, key || number, fingerprint, lpad(number::text, 36, '0'),"
+            " status, created_at, body, seal"
+            " FROM (SELECT * FROM idempotency LIMIT 1) AS one, generate_series(1, 3000) AS number"
+        ),
+    )
+    read = text("SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'idempotency'")
+    with ledger.database.read() as session:
+        before = session.connection.execute(read).scalar_one()
+        assert not ledger_verification.verify_ledger(session, KEYRING, ledger.dataset.id).valid
+        assert keys <= session.connection.execute(read).scalar_one() - before < 1.2 * keys
+
+
 def test_everything_that_may_happen_leaves_a_valid_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that pass, change, end and begin; a revoked and renewed allowance; adjustments, a write-off, a close."""
     today = ["2026-01-01T00:00:00.000000Z"]
