@@ -77,6 +77,10 @@ class PreconditionFailedError(SnapledgerError):
     """The thing to change is not what the caller read: its entity tag is none of those in If-Match."""
 
 
+class AlreadyExistsError(SnapledgerError):
+    """The thing to make exists already, and the caller asked with If-None-Match for a new one."""
+
+
 class ConflictError(SnapledgerError):
     """The request is valid, but the present state does not allow it."""
 

@@ -53,7 +53,9 @@ from app.services.operations.background_verification import BackgroundVerificati
 from app.services.operations.figure_mirror import FigureMirror
 from app.services.operations.report_worker import ReportWorker
 
-_READ_HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Traceparent", "X-Request-Id"]
+_READ_HEADERS = [
+    *("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Traceparent", "X-Request-Id"),
+]
 _TOLD_HEADERS = [
     *("ETag", "Idempotency-Replayed", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After"),
     *("WWW-Authenticate", "X-Request-Id"),

@@ -30,7 +30,7 @@ from app.errors import InvalidRequestError, MalformedJsonError, NotFoundError
 from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
-from app.services.preconditions import EntityTags
+from app.services.preconditions import EntityTags, Precondition
 from app.services.releasing.replays import Key
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -427,15 +427,33 @@ IfMatchHeaders = Annotated[
 ]
 """All values of the header If-Match."""
 
+IfNoneMatchHeaders = Annotated[
+    list[str] | None,
+    Header(
+        alias="If-None-Match",
+        description="With `*`, makes it only if it does not exist; otherwise the answer is 412. Nothing else is valid.",
+    ),
+    WithJsonSchema({"type": "string", "const": "*"}),
+]
+"""All values of the header If-None-Match of a change."""
+
 _ENTITY_TAG = r'(?:W/)?"[\x21\x23-\x7e]*"'
 
 
-def entity_tags(headers: list[str] | None) -> EntityTags | None:
-    """Return the entity tags of If-Match; None if it was not sent. A weak tag (`W/"…"`) is one that never matches.
+def read_precondition(if_match: list[str] | None, if_none_match: list[str] | None = None) -> Precondition:
+    """Return what the headers of a change require. A weak tag (`W/"…"`) is one that never matches.
 
     Raises:
-        InvalidRequestError: it is neither `*` nor a list of entity tags.
+        InvalidRequestError: If-Match is neither `*` nor a list of entity tags, or If-None-Match is not `*`.
     """
+    if if_none_match and ",".join(if_none_match).strip() != "*":
+        raise InvalidRequestError(
+            ("If-None-Match", "must be *, to make what does not exist; to change what you read, send If-Match")
+        )
+    return Precondition(_read_tags(if_match), is_new=bool(if_none_match))
+
+
+def _read_tags(headers: list[str] | None) -> EntityTags | None:
     if not headers:
         return None
     text = ",".join(headers).strip()

@@ -172,6 +172,13 @@ PROBLEMS: dict[type[errors.SnapledgerError], Problem] = {
         "It is no longer what your header If-Match names, so nothing was done: read it again, then repeat the change "
         "with the new ETag.",
     ),
+    errors.AlreadyExistsError: Problem(
+        412,
+        "already-exists",
+        "It exists already",
+        "Your header If-None-Match asks for a new one, so nothing was done: leave it out to change what exists, or "
+        "choose another name.",
+    ),
     errors.BodyTooLargeError: Problem(
         413, "too-large", "The body is too large", lambda error: f"The limit is {error.limit_bytes:,} bytes."
     ),

@@ -1,15 +1,16 @@
-"""Entity tags, and the precondition of a change that it was made from the present state (If-Match, RFC 9110)."""
+"""Entity tags, and what a change requires of the present state (If-Match and If-None-Match, RFC 9110)."""
 
 import hashlib
 from collections.abc import Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from app.errors import PreconditionFailedError
+from app.errors import AlreadyExistsError, PreconditionFailedError
 from app.json_text import encode_json
 from app.services.rendering.documents import Document
 
 EntityTags: TypeAlias = Sequence[str]
-"""The tags of an If-Match header, with their quotes; `*` alone matches whatever exists."""
+"""Entity tags with their quotes."""
 
 
 def entity_tag(document: Document) -> str:
@@ -17,21 +18,43 @@ def entity_tag(document: Document) -> str:
     return f'"{hashlib.sha256(encode_json(document)).hexdigest()[:32]}"'
 
 
-def require_match(wanted: EntityTags | None, document: Document | None) -> None:
-    """Check the present state, in the transaction that changes it.
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """What a change requires of the present state. It is checked in the transaction that makes the change.
 
-    Args:
-        wanted: the tags of the states that may be changed; None if any may.
-        document: the present state; None if the thing does not exist.
-
-    Raises:
-        PreconditionFailedError: the present state is another one.
+    Attributes:
+        tags: of the states that may be changed, where `*` alone matches whatever exists; None if any may.
+        is_new: whether the thing must not exist yet.
     """
-    if wanted is not None:
-        require_tag(wanted, () if document is None else (entity_tag(document),))
+
+    tags: EntityTags | None = None
+    is_new: bool = False
+
+    def require_document(self, document: Document | None) -> None:
+        """Check a thing that is this document, or does not exist.
+
+        Raises:
+            PreconditionFailedError: it has none of the wanted tags.
+            AlreadyExistsError: it exists, and must not.
+        """
+        if self.tags is not None or self.is_new:
+            self.require_tags(() if document is None else (entity_tag(document),))
+
+    def require_tags(self, present: EntityTags) -> None:
+        """Do the same with the tags of the present state, one for each of its forms; none if it does not exist."""
+        if self.tags is not None and not (present and ("*" in self.tags or not set(self.tags).isdisjoint(present))):
+            raise PreconditionFailedError
+        self.require_new(exists=bool(present))
+
+    def require_new(self, *, exists: bool) -> None:
+        """Check a thing that has no entity tag.
+
+        Raises:
+            AlreadyExistsError: it exists, and must not.
+        """
+        if self.is_new and exists:
+            raise AlreadyExistsError
 
 
-def require_tag(wanted: EntityTags | None, present: EntityTags) -> None:
-    """Do the same with the tags of the present state, one for each of its forms; none if the thing does not exist."""
-    if wanted is not None and not (present and ("*" in wanted or not set(wanted).isdisjoint(present))):
-        raise PreconditionFailedError
+ANY_STATE: Final = Precondition()
+"""Requires nothing."""

@@ -12,7 +12,8 @@ DESCRIPTION: Final = """A REST service for differentially private statistics wit
 * **Query.** A parameter that a path does not have, or has once and gets twice, is a 422 before anything else but the
   key is looked at.
 * **Made things.** A 201 has the path of what was made in `Location`. To change a limit or an allowance only if nobody
-  else has changed it, send the `ETag` that you read as `If-Match`; otherwise the answer is 412.
+  else has changed it, send the `ETag` that you read as `If-Match`; otherwise the answer is 412. To make something with
+  `PUT` only if it does not exist, send `If-None-Match: *`.
 * **Errors.** `application/problem+json` (RFC 9457). No error depends on the values of a table.
 * **Retries.** After a 503 or a lost answer, send the request again with the same `Idempotency-Key`. It is never charged
   twice.

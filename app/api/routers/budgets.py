@@ -10,16 +10,18 @@ from app.api.dependencies import (
     ExtentOf,
     GrantOf,
     IfMatchHeaders,
+    IfNoneMatchHeaders,
     JsonBody,
     NumberInPath,
-    entity_tags,
     number_in_path,
+    read_precondition,
 )
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses
 from app.api.responses import created_response, json_response, list_response, tagged_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
+from app.errors import PreconditionFailedError
 from app.services.datasets import budgets, dataset_verification
 
 router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute, dependencies=[BEARER])
@@ -78,12 +80,13 @@ def allowance(name: str, principal: str, caller: CallerOf) -> Response:
         *(403, 404, *NOT_OPEN, 412),
     ),
 )
-def grant(
+def grant(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     name: str,
     principal: str,
     caller: CallerOf,
     body: JsonBody[AllowanceRequest],
     if_match: IfMatchHeaders = None,
+    if_none_match: IfNoneMatchHeaders = None,
 ) -> Response:
     """Let a principal see the dataset and spend up to a limit on it; 0 allows only the reuse of releases.
 
@@ -94,7 +97,7 @@ def grant(
     entered = caller.enter(name)
     entered.require_rule()
     grantee = budgets.find_grantee(caller.services, principal)
-    request, wanted = body.validate(), entity_tags(if_match)
+    request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     granted, is_new = budgets.grant_allowance(
         caller.services, entered, grantee, request.epsilon_limit, request.window_days, wanted
     )
@@ -108,13 +111,13 @@ def grant(
     operation_id="revokeAllowance",
     summary="Revoke an allowance",
     status_code=204,
-    responses=describe_responses({204: (None, "Revoked.")}, 403, 404, 412),
+    responses=describe_responses({204: (None, "Revoked.")}, 403, 404, PreconditionFailedError),
 )
 def revoke(name: str, principal: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Revoke a principal's access to the dataset; what it has spent stays spent."""
     entered = caller.enter(name)
     entered.require_rule()
-    budgets.revoke_allowance(caller.services, entered, principal, entity_tags(if_match))
+    budgets.revoke_allowance(caller.services, entered, principal, read_precondition(if_match))
     return Response(status_code=204)
 
 
@@ -135,13 +138,15 @@ def limit(name: str, caller: CallerOf) -> Response:
     operation_id="adjustBudget",
     summary="Change the limit of a dataset",
     status_code=201,
-    responses=describe_responses({201: (responses.Budget, "The budget.")}, 403, 404, *NOT_OPEN, 412),
+    responses=describe_responses(
+        {201: (responses.Budget, "The budget.")}, 403, 404, *NOT_OPEN, PreconditionFailedError
+    ),
 )
 def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest], if_match: IfMatchHeaders = None) -> Response:
     """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""
     entered = caller.enter(name)
     entered.require_rule()
-    request, wanted = body.validate(), entity_tags(if_match)
+    request, wanted = body.validate(), read_precondition(if_match)
     adjusted, number = budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason, wanted)
     return created_response(adjusted, f"/v1/datasets/{entered.dataset.name}/ledger/{number}")
 

@@ -8,17 +8,18 @@ from app.api.dependencies import (
     CallerOf,
     DirectRoute,
     IfMatchHeaders,
+    IfNoneMatchHeaders,
     JsonBody,
     ReaderOf,
     SearchOf,
-    entity_tags,
+    read_precondition,
 )
 from app.api.figure_responses import Known, board_response
 from app.api.list_pages import PageByNameOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
 from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
 from app.api.schemas import figure_collections as schemas
-from app.errors import NameTakenError
+from app.errors import AlreadyExistsError, NameTakenError, PreconditionFailedError
 from app.json_text import encode_json
 from app.services.figures import boards, collection_grants, composing
 from app.services.figures.composing import Composition, FigureName
@@ -54,14 +55,18 @@ def list_collections(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> 
     ),
 )
 def put_collection(
-    name: str, caller: CallerOf, body: JsonBody[schemas.CollectionRequest], if_match: IfMatchHeaders = None
+    name: str,
+    caller: CallerOf,
+    body: JsonBody[schemas.CollectionRequest],
+    if_match: IfMatchHeaders = None,
+    if_none_match: IfNoneMatchHeaders = None,
 ) -> Response:
     """Make a collection of figures, possibly of several datasets, or change it. The same again changes nothing.
 
     For owners, with figures of their own datasets, and for admins: a collection shows its figures to its viewers.
     """
     principal = composing.require_composer(caller.services, caller.credential)
-    request, wanted = body.validate(), entity_tags(if_match)
+    request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     names = [FigureName(each.dataset, each.figure) for each in request.figures]
     asked = Composition(request.title, request.note, request.audience, names)
     document, is_new = composing.put_collection(caller.services, principal, name, asked, wanted)
@@ -96,12 +101,12 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
     "/{name}",
     operation_id="deleteCollection",
     status_code=204,
-    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, 412),
+    responses=describe_responses({204: (None, "Deleted.")}, 403, 404, PreconditionFailedError),
 )
 def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Delete a collection with all that was granted on it. Its figures stay published."""
     principal = composing.require_composer(caller.services, caller.credential)
-    composing.delete_collection(caller.services, principal, name, entity_tags(if_match))
+    composing.delete_collection(caller.services, principal, name, read_precondition(if_match))
     return Response(status_code=204)
 
 
@@ -134,13 +139,14 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     status_code=201,
     responses=describe_responses(
         {201: (schemas.CollectionViewer, "It may see the collection now."), 204: (None, "It could see it before.")},
-        *(403, 404),
+        *(403, 404, AlreadyExistsError),
     ),
 )
-def grant_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the figures that are in the collection, and nothing else of their datasets."""
     asking = composing.require_composer(caller.services, caller.credential)
-    if not collection_grants.grant_viewer(caller.services, asking, name, principal):
+    wanted = read_precondition(None, if_none_match)
+    if not collection_grants.grant_viewer(caller.services, asking, name, principal, wanted):
         return Response(status_code=204)
     viewer = collection_grants.describe_viewer(caller.services, asking, name, principal)
     return created_response(viewer, f"/v1/collections/{name}/viewers/{principal}")

@@ -11,10 +11,11 @@ from app.api.dependencies import (
     CallerOf,
     DirectRoute,
     IfMatchHeaders,
+    IfNoneMatchHeaders,
     JsonBody,
     ReaderOf,
     SearchOf,
-    entity_tags,
+    read_precondition,
 )
 from app.api.figure_responses import Known, Since, figure_response, read_version, split_suffix
 from app.api.json_codec import canonical_text
@@ -24,7 +25,7 @@ from app.api.responses import created_response, json_response, list_response, pa
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
 from app.api.server.worker_pool import mark_quick
-from app.errors import NotReleasedError
+from app.errors import AlreadyExistsError, NotReleasedError, PreconditionFailedError
 from app.ledger.figure_lists import FigurePage
 from app.services.figures import grants, publishing, reading
 from app.services.figures.display.atom import MEDIA_TYPE as ATOM
@@ -125,22 +126,23 @@ def _figures_response(found: FigurePage, page: Page) -> Response:
     responses=describe_responses(
         {
             200: (schemas.FigureVersion, "A new version of the figure, or the same one if nothing changed."),
-            201: (schemas.FigureVersion, "The first version of a new figure."),
+            201: (schemas.FigureVersion, "The first version of a new figure, or the next one of a withdrawn figure."),
         },
         *(403, 404, NotReleasedError, 412),
     ),
 )
-def publish(
+def publish(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     name: str,
     figure: str,
     caller: CallerOf,
     body: JsonBody[schemas.FigureRequest],
     if_match: IfMatchHeaders = None,
+    if_none_match: IfNoneMatchHeaders = None,
 ) -> Response:
     """Publish an answer as a figure, or as a new version of one. It costs nothing; the same again changes nothing."""
     entered = caller.enter(name)
     publishing.require_publisher(entered)
-    request, wanted = body.validate(), entity_tags(if_match)
+    request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     if request.derived is not None:
         source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
     elif request.statistic is not None:
@@ -177,13 +179,13 @@ def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     "/datasets/{name}/figures/{figure}",
     operation_id="withdrawFigure",
     status_code=204,
-    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, 412),
+    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, PreconditionFailedError),
 )
 def withdraw(name: str, figure: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Withdraw a figure in all its versions. It can be published again."""
     entered = caller.enter(name)
     publishing.require_publisher(entered)
-    publishing.withdraw_figure(caller.services, entered, figure, entity_tags(if_match))
+    publishing.withdraw_figure(caller.services, entered, figure, read_precondition(if_match))
     return Response(status_code=204)
 
 
@@ -253,14 +255,16 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     operation_id="grantViewer",
     status_code=201,
     responses=describe_responses(
-        {201: (schemas.Viewer, "It may see the figures now."), 204: (None, "It could see them before.")}, 403, 404
+        {201: (schemas.Viewer, "It may see the figures now."), 204: (None, "It could see them before.")},
+        *(403, 404, AlreadyExistsError),
     ),
 )
-def grant_viewer(name: str, principal: str, caller: CallerOf) -> Response:
+def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the dataset's figures, and nothing else of it."""
     entered = caller.enter(name)
     entered.require_rule()
-    if not grants.grant_viewer(caller.services, entered, principal):
+    wanted = read_precondition(None, if_none_match)
+    if not grants.grant_viewer(caller.services, entered, principal, wanted):
         return Response(status_code=204)
     viewer = grants.describe_viewer(caller.services, entered, principal)
     return created_response(viewer, f"/v1/datasets/{entered.dataset.name}/viewers/{principal}")

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api import problems
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.dependencies import BEARER, CallerOf, DirectRoute, IfNoneMatchHeaders, JsonBody, read_precondition
 from app.api.json_codec import canonical_text, decode
 from app.api.list_pages import PageByNameOf, PageOf
 from app.api.openapi.operations import describe_responses
@@ -14,6 +14,7 @@ from app.api.responses import MEDIA_TYPE, created_response, json_response, list_
 from app.api.routers.batches import batch_of
 from app.api.schemas import reports as schemas
 from app.api.schemas.base import validate
+from app.errors import AlreadyExistsError
 from app.services.reports import defining, report_documents
 from app.services.reports.definition import Definition, ReportFigure, Terms
 from app.services.reports.running import Interface
@@ -57,22 +58,28 @@ def all_reports(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
     responses=describe_responses(
         {
             200: (schemas.ListedReport, "The report as it is from its next run on, or the same one."),
-            201: (schemas.ListedReport, "The new report."),
+            201: (schemas.ListedReport, "The new report, or a withdrawn one that is defined again."),
         },
-        *(403, 404),
+        *(403, 404, AlreadyExistsError),
     ),
 )
-def define(name: str, report: str, caller: CallerOf, body: JsonBody[schemas.ReportRequest]) -> Response:
+def define(
+    name: str,
+    report: str,
+    caller: CallerOf,
+    body: JsonBody[schemas.ReportRequest],
+    if_none_match: IfNoneMatchHeaders = None,
+) -> Response:
     """Define or change a report: a batch for the next dataset that succeeds this one. Nothing is released now.
 
     Its runs are made in the name of who defined it last, and debited from this principal's allowance.
     """
     entered = caller.enter(name)
     defining.require_definer(entered)
-    request, sent = body.validate(), body.value()
+    request, sent, wanted = body.validate(), body.value(), read_precondition(None, if_none_match)
     definition = _definition_of(request, canonical_text({"batch": sent["batch"], "figures": sent["figures"]}))
     terms = Terms(definition, request.epsilon_per_run, request.epsilon_total)
-    document, is_new = defining.define_report(caller.services, entered, report, terms)
+    document, is_new = defining.define_report(caller.services, entered, report, terms, wanted)
     if is_new:
         return created_response(document, f"/v1/datasets/{entered.dataset.name}/reports/{document['report']}")
     return json_response(document)

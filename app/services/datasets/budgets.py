@@ -16,7 +16,7 @@ from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
 from app.services.names import is_name
-from app.services.preconditions import EntityTags, require_match
+from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
 from app.services.reports.run_queue import QUEUED
 
@@ -91,11 +91,11 @@ def describe_allowance(services: Services, entered: Access, name: str) -> Docume
 
 
 def _require_match(
-    transaction: WriteSession, entered: Access, principal: Principal, wanted: EntityTags | None
+    transaction: WriteSession, entered: Access, principal: Principal, wanted: Precondition
 ) -> Allowance | None:
-    """Return a principal's present allowance after `require_match`. The account must be locked."""
+    """Return a principal's present allowance, if it is as `wanted`. The account must be locked."""
     present = allowances.find_allowance(transaction, entered.dataset.id, principal.id)
-    require_match(wanted, None if present is None else _granted_document(entered.dataset.name, present))
+    wanted.require_document(None if present is None else _granted_document(entered.dataset.name, present))
     return present
 
 
@@ -139,7 +139,7 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
     principal: Principal,
     limit_nano: int,
     window_days: int | None,
-    wanted: EntityTags | None,
+    wanted: Precondition,
 ) -> tuple[Document, bool]:
     """Grant or change an allowance: a limit on the dataset, in total or in each window of days.
 
@@ -147,7 +147,7 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
         The budget, and whether the principal had no allowance before.
 
     Raises:
-        PreconditionFailedError: the present allowance is not one of `wanted`.
+        PreconditionFailedError, AlreadyExistsError: the present allowance is not as `wanted`.
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
         SealBrokenError: the dataset's account does not match its seal.
         InvalidRequestError: the principal is an auditor or a viewer, or has already spent more than the limit.
@@ -167,11 +167,11 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
     return budget_document(services, entered), before is None
 
 
-def revoke_allowance(services: Services, entered: Access, name: str, wanted: EntityTags | None) -> None:
+def revoke_allowance(services: Services, entered: Access, name: str, wanted: Precondition) -> None:
     """Revoke a principal's access to the dataset; its spending is kept.
 
     Raises:
-        PreconditionFailedError: the present allowance is not one of `wanted`.
+        PreconditionFailedError: the present allowance is not as `wanted`.
         NotFoundError: the principal does not exist or has no access.
         SealBrokenError: the dataset's account does not match its seal.
     """
@@ -186,7 +186,7 @@ def revoke_allowance(services: Services, entered: Access, name: str, wanted: Ent
 
 
 def adjust_limit(
-    services: Services, entered: Access, limit_nano: int, reason: str, wanted: EntityTags | None
+    services: Services, entered: Access, limit_nano: int, reason: str, wanted: Precondition
 ) -> tuple[Document, int]:
     """Change the dataset's limit.
 
@@ -194,7 +194,7 @@ def adjust_limit(
         The budget, and the number of the ledger's new entry.
 
     Raises:
-        PreconditionFailedError: the present limit is not one of `wanted`.
+        PreconditionFailedError: the present limit is not as `wanted`.
         DatasetClosedError, DatasetStaleError: the dataset is closed or stale.
         SealBrokenError: the dataset's account does not match its seal.
         InvalidRequestError: the limit is below what is already spent.
@@ -202,7 +202,7 @@ def adjust_limit(
     with services.database.write() as transaction:
         present = accounts.lock_open_account(transaction, entered.dataset.id)
         facts.require_account_sealed(services.keyring, present)
-        require_match(wanted, limit_document(entered.dataset.name, present))
+        wanted.require_document(limit_document(entered.dataset.name, present))
         principal, seal = entered.principal, services.keyring.seal
         by = principal.name
         adjusted = accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, by, reason, now())

@@ -15,15 +15,17 @@ from app.services.context import Services
 from app.services.figures import boards, composing, figure_access
 from app.services.figures.grants import viewer_document
 from app.services.names import is_name, require_name
+from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
 
 
-def grant_viewer(services: Services, principal: Principal, name: str, viewer: str) -> bool:
+def grant_viewer(services: Services, principal: Principal, name: str, viewer: str, wanted: Precondition) -> bool:
     """Let a principal see the figures that are in the collection; return False if it may already.
 
     Raises:
         NotFoundError: there is no such collection or principal, or the principal is disabled.
         ForbiddenError: the collection, or a figure in it, is another owner's.
+        AlreadyExistsError: it may already, which is not as `wanted`.
     """
     with services.database.write() as transaction:
         collection = composing.find_managed(services, transaction, principal, name)
@@ -33,6 +35,7 @@ def grant_viewer(services: Services, principal: Principal, name: str, viewer: st
         _require_own_figures(transaction, principal, collection)
         seal = services.keyring.seal
         if not OF_COLLECTIONS.grant_viewer(transaction, seal, collection.id, granted.id, now()):
+            wanted.require_new(exists=True)
             return False
         audit_records.record(transaction, seal, principal, "collection.grant", _path(name, viewer))
         transaction.commit()

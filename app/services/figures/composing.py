@@ -23,7 +23,7 @@ from app.services.access import Credential
 from app.services.context import Services
 from app.services.figures import boards, figure_access
 from app.services.names import require_name
-from app.services.preconditions import EntityTags, require_match
+from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
 
 MAX_FIGURES = 100
@@ -63,7 +63,7 @@ def require_composer(services: Services, credential: Credential) -> Principal:
 
 
 def put_collection(
-    services: Services, principal: Principal, name: str, asked: Composition, wanted: EntityTags | None
+    services: Services, principal: Principal, name: str, asked: Composition, wanted: Precondition
 ) -> tuple[Document, bool]:
     """Make a collection, or change it to what is asked. The same again changes nothing.
 
@@ -73,7 +73,7 @@ def put_collection(
     Raises:
         NameTakenError: another owner has a collection with this name.
         InvalidRequestError: a figure does not exist or is not the principal's to show, or there are too many.
-        PreconditionFailedError: the present collection is not one of `wanted`.
+        PreconditionFailedError, AlreadyExistsError: the present collection is not as `wanted`.
     """
     with services.database.write() as transaction:
         figure_collections.lock_collections(transaction)
@@ -81,7 +81,7 @@ def put_collection(
         if before is not None and not boards.manages(principal, before):
             raise NameTakenError
         board = None if before is None else boards.build_board(services, transaction, principal, before)
-        require_match(wanted, None if board is None else board.describe())
+        wanted.require_document(None if board is None else board.describe())
         present = [] if before is None else figure_collections.list_members(transaction, before)
         found = _find_figures(services, transaction, principal, asked.figures, present)
         if board is not None and _is_same(board.collection, present, asked, found):
@@ -156,17 +156,17 @@ def _find_figure(
     return figures.find_published(transaction, services.keyring, dataset.id, named.figure)
 
 
-def delete_collection(services: Services, principal: Principal, name: str, wanted: EntityTags | None) -> None:
+def delete_collection(services: Services, principal: Principal, name: str, wanted: Precondition) -> None:
     """Delete a collection with all that was granted on it. Its figures stay published.
 
     Raises:
         NotFoundError: there is no such collection, or the principal may not see it.
         ForbiddenError: it is another owner's.
-        PreconditionFailedError: the present collection is not one of `wanted`.
+        PreconditionFailedError: the present collection is not as `wanted`.
     """
     with services.database.write() as transaction:
         collection = find_managed(services, transaction, principal, name)
-        require_match(wanted, boards.build_board(services, transaction, principal, collection).describe())
+        wanted.require_document(boards.build_board(services, transaction, principal, collection).describe())
         figure_collections.remove_collection(transaction, collection)
         audit_records.record(transaction, services.keyring.seal, principal, "collection.delete", collection_path(name))
         transaction.commit()

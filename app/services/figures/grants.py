@@ -10,6 +10,7 @@ from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
 from app.services.names import is_name, require_name
+from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
 
 
@@ -39,11 +40,12 @@ def viewer_document(viewer: Viewer) -> Document:
     return {"name": viewer.principal, "display_name": viewer.display_name, "granted_at": viewer.granted_at}
 
 
-def grant_viewer(services: Services, entered: Access, name: str) -> bool:
+def grant_viewer(services: Services, entered: Access, name: str, wanted: Precondition) -> bool:
     """Let a principal see the dataset's figures; return False if it may already.
 
     Raises:
         NotFoundError: the principal does not exist or is disabled.
+        AlreadyExistsError: it may already, which is not as `wanted`.
     """
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
@@ -52,6 +54,7 @@ def grant_viewer(services: Services, entered: Access, name: str) -> bool:
             raise NotFoundError(NO_PRINCIPAL)
         seal = services.keyring.seal
         if not OF_DATASETS.grant_viewer(transaction, seal, entered.dataset.id, principal.id, now()):
+            wanted.require_new(exists=True)
             return False
         audit_records.record(transaction, seal, entered.principal, "viewer.grant", _path(entered, name))
         transaction.commit()

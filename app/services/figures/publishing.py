@@ -20,7 +20,7 @@ from app.services.figures import sources
 from app.services.figures.reading import FORMS, OpenedFigure
 from app.services.figures.sources import Source
 from app.services.names import require_name
-from app.services.preconditions import EntityTags, require_tag
+from app.services.preconditions import ANY_STATE, Precondition
 
 MAX_FIGURES, MAX_VERSIONS = 1_000, 10_000
 """Of a dataset, and of a figure."""
@@ -49,15 +49,15 @@ def require_publisher(entered: Access) -> None:
 
 
 def publish_figure(
-    services: Services, entered: Access, name: str, publication: Publication, wanted: EntityTags | None = None
+    services: Services, entered: Access, name: str, publication: Publication, wanted: Precondition = ANY_STATE
 ) -> tuple[Published, bool]:
     """Publish an answer under a name, as a new version. The same publication again changes nothing.
 
     Returns:
-        The published version, and whether the figure is new.
+        The published version, and whether there was no such figure, or a withdrawn one.
 
     Raises:
-        PreconditionFailedError: the latest version has none of the tags `wanted`.
+        PreconditionFailedError, AlreadyExistsError: the latest version is not as `wanted`.
         ForbiddenError: the principal may not publish, or the figure is another analyst's, or it is to be public.
         InvalidRequestError: the source is not valid, or there would be too many figures or versions.
         NotReleasedError: a derived answer does not follow from earlier releases alone.
@@ -71,7 +71,7 @@ def publish_figure(
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
         before = figures.find_figure(transaction, entered.dataset.id, require_name(name))
         latest = _find_latest(services, transaction, entered, before)
-        require_tag(wanted, _list_tags(services, latest))
+        wanted.require_tags(_list_tags(services, latest))
         at = now()
         figure = before or figures.new_figure(entered.dataset.id, entered.dataset.name, name)
         figure = figure.publish(publication.audience, at)
@@ -90,7 +90,7 @@ def publish_figure(
             transaction, seal, entered.principal, "figure.publish", _path(entered, name), **told, source=described
         )
         transaction.commit()
-    return published, before is None
+    return published, before is None or before.withdrawn_at is not None
 
 
 def require_publishable(services: Services, entered: Access, names: Iterable[str], *, public: bool) -> None:
@@ -113,11 +113,11 @@ def require_publishable(services: Services, entered: Access, names: Iterable[str
             raise _too_many()
 
 
-def withdraw_figure(services: Services, entered: Access, name: str, wanted: EntityTags | None) -> None:
+def withdraw_figure(services: Services, entered: Access, name: str, wanted: Precondition) -> None:
     """Withdraw a figure: nobody reads it any more, in any version, until it is published again.
 
     Raises:
-        PreconditionFailedError: the latest version has none of the tags `wanted`.
+        PreconditionFailedError: the latest version is not as `wanted`.
         NotFoundError: the figure does not exist, or is withdrawn already.
         ForbiddenError: the principal may not publish, or the figure is another analyst's.
     """
@@ -128,7 +128,7 @@ def withdraw_figure(services: Services, entered: Access, name: str, wanted: Enti
         latest = _find_latest(services, transaction, entered, figure)
         if figure is None or figure.withdrawn_at is not None:
             raise NotFoundError
-        require_tag(wanted, _list_tags(services, latest))
+        wanted.require_tags(_list_tags(services, latest))
         seal = services.keyring.seal
         figures.withdraw_figure(transaction, seal, figure, now())
         audit_records.record(transaction, seal, entered.principal, "figure.withdraw", _path(entered, name))

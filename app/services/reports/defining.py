@@ -4,7 +4,7 @@ import hashlib
 
 from app.db.clock import now
 from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
-from app.ledger import report_runs, reports
+from app.ledger import accounts, report_runs, reports
 from app.ledger.chain import facts
 from app.ledger.reports import Report
 from app.ledger.units import epsilon_text
@@ -13,6 +13,7 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.figures import publishing
 from app.services.names import require_name
+from app.services.preconditions import Precondition
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.rendering.documents import Document
 from app.services.reports.definition import Terms, plan_run, require_affordable
@@ -36,21 +37,28 @@ def require_definer(entered: Access) -> None:
         raise ForbiddenError("The dataset's owner, admins and analysts with an allowance define reports.")
 
 
-def define_report(services: Services, entered: Access, name: str, terms: Terms) -> tuple[Document, bool]:
+def define_report(
+    services: Services, entered: Access, name: str, terms: Terms, wanted: Precondition
+) -> tuple[Document, bool]:
     """Define a report in the caller's name, or change it from its next run on. The same again changes nothing.
 
     Returns:
-        The report, and whether it is new.
+        The report, and whether there was none in force.
 
     Raises:
         ForbiddenError: the principal may not define reports, or this one is another analyst's, or a figure is public.
         InvalidRequestError: the batch is not valid here, or the budget covers no run or less than was spent.
+        AlreadyExistsError: the report is in force, which is not as `wanted`.
         SealBrokenError: the report or the dataset's facts are not what was sealed.
     """
     _check(services, entered, terms)
     principal, dataset, seal = entered.principal, entered.dataset, services.keyring.seal
     with services.database.write() as transaction:
+        facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, dataset.id))
         before = reports.lock_report(transaction, services.keyring, dataset.id, require_name(name))
+        _require_own(entered, before)
+        is_new = before is None or before.withdrawn_at is not None
+        wanted.require_new(exists=not is_new)
         changed = _change(entered, name, before, terms)
         if before is None:
             if reports.count_reports(transaction, dataset.id) >= MAX_REPORTS:
@@ -69,7 +77,7 @@ def define_report(services: Services, entered: Access, name: str, terms: Terms) 
             definition_sha256=hashlib.sha256(terms.definition.text.encode()).hexdigest(),
         )
         transaction.commit()
-    return report_document(entered, changed), before is None
+    return report_document(entered, changed), is_new
 
 
 def _check(services: Services, entered: Access, terms: Terms) -> None:
@@ -86,6 +94,11 @@ def _check(services: Services, entered: Access, terms: Terms) -> None:
     require_affordable(cost_nano, terms)
 
 
+def _require_own(entered: Access, before: Report | None) -> None:
+    if before is not None and not entered.rules and before.principal_id != entered.principal.id:
+        raise ForbiddenError("Only the principal that defined this report, the dataset's owner and admins change it.")
+
+
 def _change(entered: Access, name: str, before: Report | None, terms: Terms) -> Report:
     """Return the report as it is to be."""
     dataset, principal = entered.dataset, entered.principal
@@ -94,8 +107,6 @@ def _change(entered: Access, name: str, before: Report | None, terms: Terms) -> 
         return Report(
             0, dataset.id, name, principal.id, terms.definition.text, *limits, 0, at, None, b"", principal.name
         )
-    if not entered.rules and before.principal_id != principal.id:
-        raise ForbiddenError("Only the principal that defined this report, the dataset's owner and admins change it.")
     if terms.total_limit_nano < before.spent_nano:
         raise InvalidRequestError(("epsilon_total", "is less than the report's runs have spent"))
     return before._replace(

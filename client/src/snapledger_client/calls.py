@@ -108,6 +108,12 @@ class Call(Generic[T]):
             )
         return replace(self, headers={**self.headers, "If-Match": etag}, repeatable=False)
 
+    def only_if_new(self, only_new: bool) -> Self:  # noqa: FBT001 - an option of the caller
+        """Return a change that, with `only_new`, is refused if the thing exists; a lost attempt is not repeated."""
+        if not only_new:
+            return self
+        return replace(self, headers={**self.headers, "If-None-Match": "*"}, repeatable=False)
+
     def as_rehearsal(self) -> Self:
         """Return a call for releases as one for a rehearsal of them; any other call as it is."""
         if self.key is None or self.body is None:
@@ -400,13 +406,19 @@ def get_budget(dataset: str) -> Call[Budget]:
     return Call("GET", _make_path("datasets", dataset, "budget"), Budget.parse)
 
 
-def set_allowance(
-    dataset: str, principal: str, epsilon_limit: Number, window_days: int | None, if_match: Match | None
+def set_allowance(  # noqa: PLR0913 - the members of the request
+    dataset: str,
+    principal: str,
+    epsilon_limit: Number,
+    window_days: int | None,
+    if_match: Match | None,
+    *,
+    only_new: bool,
 ) -> Call[Budget]:
     """Set an allowance."""
     body: dict[str, Any] = {"epsilon_limit": decimal_text(epsilon_limit), "window_days": window_days}
     call = Call("PUT", _make_path("datasets", dataset, "allowances", principal), Budget.parse)
-    return call.with_json(body).only_if(if_match)
+    return call.with_json(body).only_if(if_match).only_if_new(only_new)
 
 
 def revoke_allowance(dataset: str, principal: str, if_match: Match | None) -> Call[None]:

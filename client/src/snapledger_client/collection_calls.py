@@ -19,7 +19,14 @@ def get_collection(name: str) -> Call[Collection]:
 
 
 def put_collection(  # noqa: PLR0913 - the members of the request
-    name: str, title: str, figures: Sequence[str], note: str | None, if_match: Match | None, *, public: bool
+    name: str,
+    title: str,
+    figures: Sequence[str],
+    note: str | None,
+    if_match: Match | None,
+    *,
+    public: bool,
+    only_new: bool,
 ) -> Call[Collection]:
     """Make or change a collection; the same again changes nothing.
 
@@ -29,7 +36,8 @@ def put_collection(  # noqa: PLR0913 - the members of the request
     body: dict[str, Any] = {"title": title, "note": note, "figures": list(map(_name_figure, figures))}
     if public:
         body |= {"audience": "public", "confirm_public": True}
-    return Call("PUT", _make_path("collections", name), Collection.parse).with_json(body).only_if(if_match)
+    call = Call("PUT", _make_path("collections", name), Collection.parse)
+    return call.with_json(body).only_if(if_match).only_if_new(only_new)
 
 
 def _name_figure(text: str) -> dict[str, str]:

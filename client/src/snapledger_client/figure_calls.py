@@ -54,6 +54,7 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     if_match: Match | None,
     *,
     public: bool,
+    only_new: bool,
 ) -> Call[Figure]:
     """Publish an answer as a figure; the same again changes nothing."""
     body: dict[str, Any] = {"title": title, "note": note}
@@ -69,7 +70,7 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     if public:
         body |= {"audience": "public", "confirm_public": True}
     path = _make_path("datasets", dataset, "figures", figure)
-    return Call("PUT", path, Figure.parse).with_json(body).only_if(if_match)
+    return Call("PUT", path, Figure.parse).with_json(body).only_if(if_match).only_if_new(only_new)
 
 
 def _list_ids(releases: Releases) -> list[str]:

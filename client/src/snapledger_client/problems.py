@@ -359,6 +359,18 @@ class PreconditionFailed(Problem):
     slug = "precondition-failed"
 
 
+class AlreadyExists(Problem):
+    """What was to be made only if it does not exist, exists already; nothing was done.
+
+    Examples:
+        >>> from snapledger_client import AlreadyExists
+        >>> AlreadyExists.slug
+        'already-exists'
+    """
+
+    slug = "already-exists"
+
+
 class NotAcceptable(Problem):
     """A figure has none of the forms that were asked for.
 

@@ -26,11 +26,14 @@ def define_report(  # noqa: PLR0913, PLR0917 - the members of the request
     figures: Sequence[Mapping[str, Any]],
     epsilon_per_run: Number,
     epsilon_total: Number,
+    *,
+    only_new: bool,
 ) -> Call[Report]:
     """Define or change a report; the same again changes nothing."""
     limits = {"epsilon_per_run": decimal_text(epsilon_per_run), "epsilon_total": decimal_text(epsilon_total)}
     body = {"batch": _make_body(options, items=list(items)), "figures": [dict(each) for each in figures], **limits}
-    return Call("PUT", _make_path("datasets", dataset, "reports", report), Report.parse).with_json(body)
+    call = Call("PUT", _make_path("datasets", dataset, "reports", report), Report.parse)
+    return call.with_json(body).only_if_new(only_new)
 
 
 def withdraw_report(dataset: str, report: str) -> Call[None]:

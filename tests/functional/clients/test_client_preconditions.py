@@ -3,7 +3,7 @@
 import pytest
 from service_world import X_COLUMNS, Service, key_of, numbers_csv
 
-from snapledger_client import Client, GrantedAllowance, PreconditionFailed, calls
+from snapledger_client import AlreadyExists, Client, GrantedAllowance, PreconditionFailed, calls, item, mean
 
 
 def test_a_change_is_of_the_state_that_was_read(one_service: Service) -> None:
@@ -49,14 +49,37 @@ def test_a_figure_is_changed_only_from_the_version_that_was_read(one_service: Se
         assert list(dataset.figures()) == []
 
 
+def test_what_exists_is_not_made_anew(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    with Client(table.service.url, key_of(table.owner)) as owner:
+        dataset, board = owner.dataset(table.name), f"board-of-{table.name}"
+        dataset.allow(table.owner_name, 1, only_new=True)
+        releases, figures = dataset.mean("x", epsilon="0.5"), [{"figure": "monthly", "title": "X"}]
+        items, budget = [item(mean("x"), epsilon="0.5")], {"epsilon_per_run": 1, "epsilon_total": 1}
+        changes = (
+            lambda title: dataset.publish("x", title, releases=releases, only_new=True),
+            lambda title: owner.put_collection(board, title, [f"{table.name}/x"], only_new=True),
+            lambda title: dataset.define_report(title, items, figures, only_new=True, **budget),
+        )
+        for change in changes:
+            change("title")
+            with pytest.raises(AlreadyExists):
+                change("title")
+        with pytest.raises(AlreadyExists):
+            dataset.allow(table.owner_name, 5, only_new=True)
+        assert dataset.allowance(table.owner_name).epsilon_limit == 1
+
+
 def test_a_conditional_change_is_not_sent_twice() -> None:
-    assert calls.set_allowance("penguins", "ada", 1, None, None).repeatable
-    call = calls.set_allowance("penguins", "ada", 1, None, '"tag"')
+    assert calls.set_allowance("penguins", "ada", 1, None, None, only_new=False).repeatable
+    call = calls.set_allowance("penguins", "ada", 1, None, '"tag"', only_new=False)
     assert (call.headers["If-Match"], call.repeatable) == ('"tag"', False)
+    call = calls.set_allowance("penguins", "ada", 1, None, None, only_new=True)
+    assert (call.headers["If-None-Match"], call.repeatable) == ("*", False)
 
 
 def test_an_answer_without_a_tag_is_no_condition() -> None:
     granted = GrantedAllowance(dataset="penguins", principal="ada", epsilon_limit="1", window_days=None)
     for nothing in (granted, ""):
         with pytest.raises(ValueError, match="no entity tag"):
-            calls.set_allowance("penguins", "ada", 1, None, nothing)
+            calls.set_allowance("penguins", "ada", 1, None, nothing, only_new=False)

@@ -59,8 +59,9 @@ def test_a_report_from_its_definition_to_its_end(run: Run, service: Service, peo
         assert run("report", "put", *names, "-", text="[]").exit_code == 2
         assert run("report", "put", *names, "-", "--per-run", "0.5", text=json.dumps(asked)).exit_code == 2
         limits = "--per-run", "0.5", "--total", "1"
-        defined = run("report", "put", *names, "-", *limits, text=json.dumps(asked))
+        defined = run("report", "put", *names, "-", *limits, "--only-new", text=json.dumps(asked))
         assert defined.stdout == "polls-1/daily is defined: ε 1 is left for its runs.\n", defined.stderr
+        assert run("report", "put", *names, "-", *limits, "--only-new", text=json.dumps(asked)).exit_code == 7
         assert "The report's budget covers 2 more runs." in run("report", "plan", *names).stdout
         assert "yes" in run("report", "show", *names).stdout
         assert run("report", "retry", *names).exit_code == 5
@@ -192,7 +193,9 @@ def test_the_answer_of_another_statistic_is_published_as_what_was_asked(run: Run
 
 def test_a_change_on_the_command_line_is_of_the_state_that_was_read(run: Run, service: Service) -> None:
     name, _ = service.principal("analyst")
-    assert run("allowance", "set", "penguins", name, "1").exit_code == 0
+    only_new = ("allowance", "set", "penguins", name, "1", "--only-new")
+    assert run(*only_new).exit_code == 0
+    assert "It exists already" in run(*only_new).stderr
     tag = json.loads(run("allowance", "show", "penguins", name, "--format", "json").stdout)["etag"]
     changed = run("allowance", "set", "penguins", name, "2", "--if-match", tag)
     assert changed.exit_code == 0, changed.stderr
@@ -215,7 +218,8 @@ def test_a_figure_on_the_command_line_is_changed_as_it_was_read(run: Run, people
     release = json.loads(run(*question, key=people.ada).stdout)["id"]
     names = ("penguins", "bill")
     publish = ("figure", "publish", *names, "--release", release, "--title")
-    assert run(*publish, "Bill").exit_code == 0
+    assert run(*publish, "Bill", "--only-new").exit_code == 0
+    assert run(*publish, "Another", "--only-new").exit_code == 7
     tag = json.loads(run("figure", "show", *names, "--format", "json").stdout)["etag"]
     changed = run(*publish, "Bill length", "--if-match", tag)
     assert changed.stdout == "penguins/bill is published, version 2.\n", changed.stderr
@@ -272,7 +276,8 @@ def test_a_collection_from_its_figures_to_its_end(run: Run, people: People, serv
     assert run("figure", "publish", "penguins", "mass", "--title", "Mass", "--release", release).exit_code == 0
     viewer, _ = service.principal("viewer")
     assert run("collection", "put", "board", "penguins", "--title", "Board").exit_code == 2
-    assert run("collection", "put", "board", "penguins/mass", "--title", "Board").exit_code == 0
+    only_new = ("collection", "put", "board", "penguins/mass", "--title", "Board", "--only-new")
+    assert (run(*only_new).exit_code, run(*only_new).exit_code) == (0, 7)
     read = json.loads(run("collection", "show", "board", "--format", "json").stdout)["etag"]
     for words, printed in (
         (

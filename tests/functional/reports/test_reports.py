@@ -156,7 +156,7 @@ def test_a_withdrawn_report_is_not_run(service: Service, table: Table) -> None:
     assert last_run(after, "yearly")["state"] == "done"
     assert after.owner.get(f"{after.path}/reports/monthly").status_code == 404
     assert after.budget()["epsilon_spent"] == "0.75"
-    assert define(table).status_code == 200  # as it is again
+    assert define(table).status_code == 201  # as it is again
     assert table.owner.get(f"{table.path}/reports/monthly").status_code == 200
 
 

@@ -69,6 +69,7 @@ class AsyncFigures(AsyncDatasetQueries):
         note: str | None = None,
         public: bool = False,
         if_match: Match | None = None,
+        only_new: bool = False,
     ) -> Awaitable[Figure]:
         """Publish an answer as a figure, or as a new version of one; it costs nothing.
 
@@ -83,6 +84,7 @@ class AsyncFigures(AsyncDatasetQueries):
             note: what readers should know.
             public: let everybody read it who reaches the service, without a key; for owners.
             if_match: an answer of `figure` or its `etag`: publish only if that is still the latest version.
+            only_new: publish only if there is no such figure; otherwise raise `AlreadyExists`.
 
         Examples:
             >>> released = await penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
@@ -96,7 +98,9 @@ class AsyncFigures(AsyncDatasetQueries):
         options = {name: each for name, each in {"epsilon": epsilon, "alpha": alpha}.items() if each is not None}
         return self._send(
             figure_calls.publish_figure(
-                self.name, name, title, note, releases, statistic, derived, options, if_match, public=public
+                *(self.name, name, title, note, releases, statistic, derived, options, if_match),
+                public=public,
+                only_new=only_new,
             )
         )
 

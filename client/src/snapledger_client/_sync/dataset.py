@@ -120,12 +120,19 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures, Reports):
         return self._send(calls.get_latest_verification(self.name)).latest
 
     def allow(
-        self, principal: str, epsilon_limit: Number, window_days: int | None = None, *, if_match: Match | None = None
+        self,
+        principal: str,
+        epsilon_limit: Number,
+        window_days: int | None = None,
+        *,
+        if_match: Match | None = None,
+        only_new: bool = False,
     ) -> Budget:
         """Let a principal see the dataset and spend ε on it, for owners; `window_days` renews the limit periodically.
 
         With `if_match`, an answer of `allowance` or its `etag`, the allowance is changed only if nobody has changed it
-        since it was read; otherwise the call raises `PreconditionFailed`.
+        since it was read; otherwise the call raises `PreconditionFailed`. With `only_new`, it is granted only if the
+        principal has none; otherwise the call raises `AlreadyExists`.
 
         Examples:
             >>> budget = owner.dataset("penguins").allow("ada", 500)
@@ -134,7 +141,9 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures, Reports):
             >>> granted = owner.dataset("penguins").allowance("ada")
             >>> budget = owner.dataset("penguins").allow("ada", granted.epsilon_limit, if_match=granted)
         """
-        return self._send(calls.set_allowance(self.name, principal, epsilon_limit, window_days, if_match))
+        return self._send(
+            calls.set_allowance(self.name, principal, epsilon_limit, window_days, if_match, only_new=only_new)
+        )
 
     def revoke(self, principal: str, *, if_match: Match | None = None) -> None:
         """Revoke a principal's access to the dataset, for owners; what it has spent stays spent.

@@ -49,6 +49,7 @@ class Collections(BaseClient):
         note: str | None = None,
         public: bool = False,
         if_match: Match | None = None,
+        only_new: bool = False,
     ) -> Collection:
         """Make a collection of figures, or change it, for owners; the same again changes nothing.
 
@@ -59,6 +60,7 @@ class Collections(BaseClient):
             note: what readers should know.
             public: let everybody see it without a key, with its public figures.
             if_match: an answer of `collection` or its `etag`: change it only if nobody has since it was read.
+            only_new: make it only if it does not exist; otherwise raise `AlreadyExists`.
 
         Examples:
             >>> released = penguins.mean("body_mass_g", epsilon="0.5", reuse=False)
@@ -66,7 +68,9 @@ class Collections(BaseClient):
             >>> owner.put_collection("board", "Penguins", ["penguins/board-mass"]).title
             'Penguins'
         """
-        return self._send(collection_calls.put_collection(name, title, figures, note, if_match, public=public))
+        return self._send(
+            collection_calls.put_collection(name, title, figures, note, if_match, public=public, only_new=only_new)
+        )
 
     def delete_collection(self, name: str, *, if_match: Match | None = None) -> None:
         """Delete a collection, for its owner; its figures stay published. `if_match` is as in `put_collection`.

@@ -53,6 +53,7 @@ class Reports(DatasetQueries):
         gamma: Number | None = None,
         grid_refinement: int | Literal["auto"] | None = None,
         reuse: bool = True,
+        only_new: bool = False,
     ) -> Report:
         """Define or change a report: a batch for each next dataset that succeeds this one. Nothing is released now.
 
@@ -68,6 +69,7 @@ class Reports(DatasetQueries):
             gamma: the probability that the mechanism's bound clamps; default 0.05.
             grid_refinement: how often the rounding grid is halved; default "auto".
             reuse: whether earlier releases that are accurate enough are answers.
+            only_new: define it only if there is no such report; otherwise raise `AlreadyExists`.
 
         Examples:
             >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
@@ -86,7 +88,9 @@ class Reports(DatasetQueries):
         }
         require_released_items(items)
         return self._send(
-            report_calls.define_report(self.name, name, items, asked, figures, epsilon_per_run, epsilon_total)
+            report_calls.define_report(
+                *(self.name, name, items, asked, figures, epsilon_per_run, epsilon_total), only_new=only_new
+            )
         )
 
     def plan_report(self, name: str) -> ReportPlan:

@@ -81,6 +81,9 @@ IfMatchOf = Annotated[
 ]
 
 
+OnlyNewOf = Annotated[bool, typer.Option("--only-new", help="Only if it does not exist yet.")]
+
+
 def build_statistic(
     what: str,
     make: Callable[..., dict[str, Any]],

@@ -6,7 +6,7 @@ import typer
 
 from snapledger_client import Account, Allowance, Budget, Grantee
 from snapledger_client.cli import output
-from snapledger_client.cli.options import IfMatchOf
+from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import DatasetName, connect
 from snapledger_client.formatting import format_person
@@ -60,11 +60,14 @@ def set_allowance(  # noqa: PLR0913 - the members of the request
     window_days: Annotated[int | None, typer.Option(help="Renew the limit every so many days.")] = None,
     *,
     if_match: IfMatchOf = None,
+    only_new: OnlyNewOf = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Let a principal see a dataset and spend ε on it; for its owner."""
     with connect() as client:
-        found = client.dataset(dataset).allow(principal, epsilon_limit, window_days, if_match=if_match)
+        found = client.dataset(dataset).allow(
+            principal, epsilon_limit, window_days, if_match=if_match, only_new=only_new
+        )
     write_budget(output_format, found)
 
 

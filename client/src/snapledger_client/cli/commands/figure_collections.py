@@ -8,7 +8,7 @@ import typer
 from snapledger_client import Collection, Viewer
 from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
-from snapledger_client.cli.options import IfMatchOf
+from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, connect, fail
 
@@ -25,6 +25,7 @@ def put_collection(  # noqa: PLR0913 - the members of the request
         bool, typer.Option("--public", help="Everybody may see it without a key, with its public figures.")
     ] = False,
     if_match: IfMatchOf = None,
+    only_new: OnlyNewOf = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Make a collection of figures, or change it; for owners, with figures of their own datasets.
@@ -33,7 +34,9 @@ def put_collection(  # noqa: PLR0913 - the members of the request
     """
     with connect() as client:
         try:
-            found = client.put_collection(collection, title, figures, note=note, public=public, if_match=if_match)
+            found = client.put_collection(
+                collection, title, figures, note=note, public=public, if_match=if_match, only_new=only_new
+            )
         except ValueError as error:
             fail(str(error), USAGE)
     output.write(output_format, found.to_dict(), lambda: output.print_line(f"{found.name} shows {' '.join(figures)}."))

@@ -10,7 +10,7 @@ import typer
 from snapledger_client import Figure, Viewer
 from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
-from snapledger_client.cli.options import IfMatchOf
+from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
 from snapledger_client.formatting import append_unit, format_interval, format_number, format_person
@@ -112,6 +112,7 @@ def publish(  # noqa: PLR0913 - the members of the request
     note: Annotated[str | None, typer.Option(help="What readers should know.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Everybody may read it, without a key; for owners.")] = False,
     if_match: IfMatchOf = None,
+    only_new: OnlyNewOf = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Publish an answer as a figure, or as a new version of one. It costs nothing."""
@@ -124,7 +125,14 @@ def publish(  # noqa: PLR0913 - the members of the request
         asked["statistic"] = _parse_statistic(statistic)
     with connect() as client:
         found = client.dataset(dataset).publish(
-            figure, title, releases=release or (), note=note, public=public, if_match=if_match, **asked
+            figure,
+            title,
+            releases=release or (),
+            note=note,
+            public=public,
+            if_match=if_match,
+            only_new=only_new,
+            **asked,
         )
     output.write(
         output_format,

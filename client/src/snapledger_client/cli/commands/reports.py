@@ -8,6 +8,7 @@ import typer
 
 from snapledger_client import Report, ReportPlan, ReportRun
 from snapledger_client.cli import output
+from snapledger_client.cli.options import OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 
@@ -54,6 +55,7 @@ def put_report(  # noqa: PLR0913 - what the report has
     *,
     per_run: Annotated[str | None, typer.Option(help="The most ε that one run may cost, if the file has none.")] = None,
     total: Annotated[str | None, typer.Option(help="The most ε that all runs may cost, if the file has none.")] = None,
+    only_new: OnlyNewOf = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Define or change a report, to be released on each next dataset that succeeds this one. It costs nothing now."""
@@ -64,7 +66,7 @@ def put_report(  # noqa: PLR0913 - what the report has
         fail(f"the report has no `{missing[0]}`: give --{missing[0].removeprefix('epsilon_').replace('_', '-')}", USAGE)
     with connect() as client:
         try:
-            found = client.dataset(dataset).define_report(report, **asked)
+            found = client.dataset(dataset).define_report(report, only_new=only_new, **asked)
         except TypeError as error:  # the file has a member that a report does not have
             fail(str(error), USAGE)
     output.write(
