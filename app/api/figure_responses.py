@@ -115,20 +115,21 @@ def conditional_response(  # noqa: PLR0913, PLR0917 - what, in which form, and w
     return Response(render(), headers=headers, media_type=media_type)
 
 
-def board_response(  # noqa: PLR0913 - what, for whom, and what the caller has
+def collected_response(  # noqa: PLR0913 - what, for whom, and what the caller has
     tag: str,
     media_type: str,
     render: Callable[[], bytes],
     known: Sequence[str] | None,
     *,
-    has_key: bool,
+    is_shared: bool,
     more: Mapping[str, str],
 ) -> Response:
-    """Return a form of a collection with its entity tag, or 304 if the caller has it already; `more` are headers.
+    """Return several figures, a collection or the feed, with their entity tag, or 304 if the caller has them already.
 
-    A caller with a key may see more of it than others, so only the answer without a key is the same for everybody.
+    With `is_shared`, the answer is the same for everybody: a caller with a key may see more than others. `more` are
+    headers.
     """
-    audience = _FOR_ONE_CALLER if has_key else _FOR_SHARED_CACHES | _ON_OTHER_SITES
+    audience = _FOR_SHARED_CACHES | _ON_OTHER_SITES if is_shared else _FOR_ONE_CALLER
     headers = {"ETag": tag, "Vary": "Authorization", **audience, **more}
     if known and _is_tag_known(tag, known):
         return Response(status_code=304, headers=headers)

@@ -15,7 +15,12 @@ EntityTags: TypeAlias = Sequence[str]
 
 def entity_tag(document: Document) -> str:
     """Return the strong entity tag of a document: equal documents have equal tags."""
-    return f'"{hashlib.sha256(encode_json(document)).hexdigest()[:32]}"'
+    return content_tag(encode_json(document))
+
+
+def content_tag(content: bytes) -> str:
+    """Return the strong entity tag of these bytes."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf, RefreshOf
-from app.api.figure_responses import Known, board_response
+from app.api.figure_responses import Known, collected_response
 from app.api.pages.figures import framing_policy
 from app.services.figures.boards import open_board
 from app.services.figures.display.board_page import render_board
@@ -24,11 +24,11 @@ def board_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     """The charts of a collection's figures in a grid; with `refresh`, a browser loads it again from time to time."""
     seconds = refresh.seconds
     board = open_board(reader.services, reader.credential, name)
-    return board_response(
+    return collected_response(
         board.tag("html", base, str(seconds)),
         "text/html",
         lambda: render_board(board, base, seconds),
         known,
-        has_key=reader.credential is not None,
+        is_shared=reader.credential is None,
         more=framing_policy(ancestors),
     )

@@ -14,7 +14,7 @@ from app.api.dependencies import (
     SearchOf,
     read_precondition,
 )
-from app.api.figure_responses import Known, board_response
+from app.api.figure_responses import Known, collected_response
 from app.api.list_pages import PageByNameOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
 from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
@@ -87,12 +87,12 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
     Its `ETag` changes with the collection, and with each of these figures.
     """
     document = boards.open_board(reader.services, reader.credential, name).describe()
-    return board_response(
+    return collected_response(
         entity_tag(document),
         MEDIA_TYPE,
         lambda: encode_json(document),
         known,
-        has_key=reader.credential is not None,
+        is_shared=reader.credential is None,
         more={},
     )
 

@@ -17,7 +17,7 @@ from app.api.dependencies import (
     SearchOf,
     read_precondition,
 )
-from app.api.figure_responses import Known, Since, figure_response, read_version, split_suffix
+from app.api.figure_responses import Known, Since, collected_response, figure_response, read_version, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import Page, PageByNameOf, PageOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
@@ -33,6 +33,7 @@ from app.services.figures.display.atom import render_feed
 from app.services.figures.formats import MEDIA_TYPES, Form
 from app.services.figures.publishing import Publication
 from app.services.figures.sources import Source
+from app.services.preconditions import content_tag
 
 router = APIRouter(prefix="/v1", tags=["figures"], route_class=DirectRoute, dependencies=[BEARER])
 
@@ -92,12 +93,15 @@ def reader_of_figures(reader: ReaderOf) -> Response:
     operation_id="getFigureFeed",
     openapi_extra=READERS_ACCESS,
     response_class=Response,
-    responses={200: {"description": "The feed.", "content": {ATOM: _FEED}}},
+    responses={
+        200: {"description": "The feed.", "content": {ATOM: _FEED}},
+        304: {"description": "Not changed."},
+    },
 )
-def feed(reader: ReaderOf, base: BaseAddressOf) -> Response:
+def feed(reader: ReaderOf, base: BaseAddressOf, known: Known = None) -> Response:
     """An Atom feed of the figures that the caller may see, the latest first: at most a hundred."""
-    found = reading.list_latest(reader.services, reader.credential, MAX_FEED)
-    return Response(render_feed(found, base), media_type=ATOM)
+    content = render_feed(reading.list_latest(reader.services, reader.credential, MAX_FEED), base)
+    return collected_response(content_tag(content), ATOM, lambda: content, known, is_shared=False, more={})
 
 
 @router.get(

@@ -233,6 +233,40 @@ def test_a_feed_has_the_latest_first_and_escapes_titles(table: Table, viewer: ht
     assert (entries[0].findtext(f"{atom}id") or "").startswith("urn:uuid:")
 
 
+def test_a_feed_reader_is_sent_only_what_is_new_to_it(table: Table, viewer: httpx.Client) -> None:
+    def ask(client: httpx.Client, *known: str) -> httpx.Response:
+        return client.get("/v1/figures.atom", headers=[("If-None-Match", each) for each in known])
+
+    first, name = ask(viewer), viewer.get("/v1/figures/reader").json()["name"]
+    tag = first.headers["ETag"]
+    assert first.headers["Cache-Control"] == "private, no-cache"
+    for known in ((tag,), (f"W/{tag}",), (f'"other", {tag}',), ('"other"', tag), ("*",)):
+        same = ask(viewer, *known)
+        assert (same.status_code, same.content, same.headers["ETag"]) == (304, b"", tag), known
+    for unknown in ('"other"', tag.strip('"'), ""):
+        assert ask(viewer, unknown).content == first.content
+    for change in (
+        lambda: publish(table, "later", release=release_of(table)),
+        lambda: publish(table, "later", title="Another title", release=release_of(table)),
+        lambda: table.owner.delete(f"{table.path}/figures/later"),
+        lambda: table.owner.delete(f"{table.path}/viewers/{name}"),
+    ):
+        assert change().is_success
+        changed = ask(viewer, tag)
+        assert changed.status_code == 200
+        tag = changed.headers["ETag"]
+    assert ask(table.owner, tag).status_code == 200
+
+
+def test_a_feed_without_a_key_is_another_one(service: Service, table: Table) -> None:
+    publish(table, "open", release=release_of(table), **PUBLIC)
+    found = service.stranger.get("/v1/figures.atom")
+    assert (found.headers["Cache-Control"], found.headers["Vary"]) == ("private, no-cache", "Authorization")
+    known = {"If-None-Match": found.headers["ETag"]}
+    assert service.stranger.get("/v1/figures.atom", headers=known).status_code == 304
+    assert table.owner.get("/v1/figures.atom", headers=known).status_code == 200
+
+
 def test_no_link_follows_the_address_that_a_caller_names(service: Service, table: Table) -> None:
     publish(table, "open", release=release_of(table), **PUBLIC)
     elsewhere = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "gopher"}
