@@ -17,6 +17,11 @@
 #' @param note What readers should know.
 #' @param public Whether everybody who reaches the service may see it, without a key,
 #'   with its public figures.
+#' @param if_match An answer of `sl_collection()` or its `etag`: the collection is
+#'   changed or deleted only if it and its figures are still as they were read. Otherwise
+#'   the call fails with the class `snapledger_precondition_failed`.
+#' @param only_new Whether to make it only if there is no such collection. Otherwise the
+#'   call fails with the class `snapledger_already_exists`.
 #' @returns `sl_collections()`: a tibble with a row for each. `sl_collection()` and
 #'   `sl_put_collection()`: a collection. [tibble::as_tibble()] has a row for each
 #'   figure; a withdrawn one has no title. `sl_delete_collection()`: nothing.
@@ -54,17 +59,20 @@ sl_collection <- function(connection, name) {
 
 #' @rdname sl_collections
 #' @export
-sl_put_collection <- function(connection, name, title, figures, note = NULL, public = FALSE) {
+sl_put_collection <- function(connection, name, title, figures, note = NULL, public = FALSE, if_match = NULL,
+                              only_new = FALSE) {
   body <- c(list(title = title), compact(list(note = note)), list(figures = lapply(figures, name_figure)))
   if (check_flag(public, "public")) body <- c(body, list(audience = "public", confirm_public = TRUE))
   path <- make_path("collections", name)
-  as_collection(send(connection, "PUT", path, body), paste("PUT", path))
+  document <- send(connection, "PUT", path, body, condition = condition_of(if_match, only_new))
+  as_collection(document, paste("PUT", path))
 }
 
 #' @rdname sl_collections
 #' @export
-sl_delete_collection <- function(connection, name) {
-  send(connection, "DELETE", make_path("collections", name), repeatable = FALSE)
+sl_delete_collection <- function(connection, name, if_match = NULL) {
+  path <- make_path("collections", name)
+  send(connection, "DELETE", path, repeatable = FALSE, condition = condition_of(if_match))
   invisible(NULL)
 }
 

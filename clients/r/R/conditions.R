@@ -16,6 +16,8 @@
 #'     * `snapledger_accuracy_trivial`: the range guarantees the accuracy already
 #'     * `snapledger_unauthenticated`, `snapledger_forbidden`,
 #'       `snapledger_not_found`
+#'     * `snapledger_precondition_failed` and `snapledger_already_exists`: the thing is not
+#'       as `if_match` or `only_new` says
 #'     * `snapledger_not_released`: a derived statistic to publish needs new releases
 #'     * `snapledger_key_reused`: the idempotency key belongs to another request
 #'     * `snapledger_closed` and `snapledger_stale` datasets,

@@ -86,6 +86,11 @@ tabulate_versions <- function(found) {
 #' @param note What readers should know.
 #' @param public Whether everybody who reaches the service may read it, without a
 #'   key. For owners.
+#' @param if_match An answer of [sl_figure()] or its `etag`: only this version is
+#'   replaced or withdrawn. If there is another one since, the call fails with the class
+#'   `snapledger_precondition_failed`.
+#' @param only_new Whether to publish it only if there is no such figure. Otherwise the
+#'   call fails with the class `snapledger_already_exists`.
 #' @returns `sl_publish()`: the figure, without its numbers. `sl_withdraw()`, which
 #'   withdraws it in all its versions: nothing.
 #' @export
@@ -95,8 +100,9 @@ tabulate_versions <- function(found) {
 #' sl_publish(penguins, "mean-mass", "Mean body mass", mass, note = "2007 to 2009.")
 #' total <- sl_release(penguins, sl_sum("body_mass_g"), epsilon = 0.5)
 #' sl_publish(penguins, "mean-mass", "Mean body mass", total, statistic = sl_mean("body_mass_g"))
-#' sl_withdraw(penguins, "mean-mass")
-sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE, statistic = NULL) {
+#' sl_withdraw(penguins, "mean-mass", if_match = sl_figure(penguins, "mean-mass"))
+sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE, statistic = NULL, if_match = NULL,
+                       only_new = FALSE) {
   path <- dataset_path(dataset, "figures", name)
   body <- c(list(title = title), compact(list(note = note)), figure_source(answer))
   if (!is.null(statistic)) {
@@ -106,13 +112,15 @@ sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE
     body$statistic <- statistic
   }
   if (check_flag(public, "public")) body <- c(body, list(audience = "public", confirm_public = TRUE))
-  as_figure(send(dataset$connection, "PUT", path, body), FIGURE_MEMBERS, paste("PUT", path))
+  document <- send(dataset$connection, "PUT", path, body, condition = condition_of(if_match, only_new))
+  as_figure(document, FIGURE_MEMBERS, paste("PUT", path))
 }
 
 #' @rdname sl_publish
 #' @export
-sl_withdraw <- function(dataset, name) {
-  send(dataset$connection, "DELETE", dataset_path(dataset, "figures", name), repeatable = FALSE)
+sl_withdraw <- function(dataset, name, if_match = NULL) {
+  path <- dataset_path(dataset, "figures", name)
+  send(dataset$connection, "DELETE", path, repeatable = FALSE, condition = condition_of(if_match))
   invisible(NULL)
 }
 

@@ -5,6 +5,10 @@
 #' away; what was spent stays spent. `sl_grantees()` lists who may get an allowance.
 #' [sl_budget()] says what has been spent, by whom, and [sl_ledger()] on what.
 #'
+#' `sl_allowance()` reads what was granted to somebody, and `sl_limit()` the limit of the
+#' dataset, without the spending. Give their answers as `if_match` to change only what
+#' you have read.
+#'
 #' @param dataset A dataset of [sl_dataset()].
 #' @param principal The name of a person or a program.
 #' @param epsilon_limit The \eqn{\epsilon}{epsilon} that it may spend. Of
@@ -12,26 +16,49 @@
 #'   dataset.
 #' @param window_days After how many days the allowance is renewed. By default, never.
 #' @param reason Why the limit changes, for the ledger.
+#' @param if_match An answer of `sl_allowance()`, or for `sl_adjust_limit()` one of
+#'   `sl_limit()`, or its `etag`: the change is made only if nobody else has made one
+#'   since. Otherwise the call fails with the class `snapledger_precondition_failed`.
+#' @param only_new Whether to grant an allowance only to somebody who has none. Otherwise
+#'   the call fails with the class `snapledger_already_exists`.
 #' @returns `sl_allow()` and `sl_adjust_limit()`: the budget, as [sl_budget()].
-#'   `sl_revoke()`: nothing. `sl_grantees()`: a tibble.
+#'   `sl_revoke()`: nothing. `sl_grantees()`: a tibble. `sl_allowance()` and
+#'   `sl_limit()`: a list with `epsilon_limit`, `etag` and others.
 #' @export
 #' @examplesIf nzchar(Sys.getenv("SNAPLEDGER_OWNER_KEY"))
 #' owner <- sl_connect(key = Sys.getenv("SNAPLEDGER_OWNER_KEY"))
 #' penguins <- sl_dataset(owner, "penguins")
 #' sl_grantees(penguins)
 #' sl_allow(penguins, "ada", 500)
+#' sl_allow(penguins, "ada", 400, if_match = sl_allowance(penguins, "ada"))
 #' tibble::as_tibble(sl_budget(penguins))
-sl_allow <- function(dataset, principal, epsilon_limit, window_days = NULL) {
+sl_allow <- function(dataset, principal, epsilon_limit, window_days = NULL, if_match = NULL, only_new = FALSE) {
   path <- dataset_path(dataset, "allowances", principal)
   body <- list(epsilon_limit = decimal_text(epsilon_limit, "`epsilon_limit`"))
   if (!is.null(window_days)) body$window_days <- as.integer(check_number(window_days, "window_days", 1))
-  as_budget(send(dataset$connection, "PUT", path, body), paste("PUT", path))
+  document <- send(dataset$connection, "PUT", path, body, condition = condition_of(if_match, only_new))
+  as_budget(document, paste("PUT", path))
 }
 
 #' @rdname sl_allow
 #' @export
-sl_revoke <- function(dataset, principal) {
-  send(dataset$connection, "DELETE", dataset_path(dataset, "allowances", principal), repeatable = FALSE)
+sl_allowance <- function(dataset, principal) {
+  path <- dataset_path(dataset, "allowances", principal)
+  as_answer(get_answer(dataset$connection, path), NULL, c("principal", "epsilon_limit"), paste("GET", path))
+}
+
+#' @rdname sl_allow
+#' @export
+sl_limit <- function(dataset) {
+  path <- dataset_path(dataset, "budget", "limit")
+  as_answer(get_answer(dataset$connection, path), NULL, c("dataset", "epsilon_limit"), paste("GET", path))
+}
+
+#' @rdname sl_allow
+#' @export
+sl_revoke <- function(dataset, principal, if_match = NULL) {
+  path <- dataset_path(dataset, "allowances", principal)
+  send(dataset$connection, "DELETE", path, repeatable = FALSE, condition = condition_of(if_match))
   invisible(NULL)
 }
 
@@ -48,10 +75,13 @@ sl_grantees <- function(dataset) {
 
 #' @rdname sl_allow
 #' @export
-sl_adjust_limit <- function(dataset, epsilon_limit, reason) {
+sl_adjust_limit <- function(dataset, epsilon_limit, reason, if_match = NULL) {
   path <- dataset_path(dataset, "budget", "adjustments")
   body <- list(epsilon_limit = decimal_text(epsilon_limit, "`epsilon_limit`"), reason = reason)
-  as_budget(send(dataset$connection, "POST", path, body, repeatable = FALSE), paste("POST", path))
+  document <- send(
+    dataset$connection, "POST", path, body, repeatable = FALSE, condition = condition_of(if_match)
+  )
+  as_budget(document, paste("POST", path))
 }
 
 #' Answer requests for budget

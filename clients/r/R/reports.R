@@ -17,6 +17,8 @@
 #' @param epsilon_per_run The most that one run may cost.
 #' @param epsilon_total The most that all runs may cost together.
 #' @param epsilon What the items with a weight share.
+#' @param only_new Whether to define it only if there is no such report. Otherwise the
+#'   call fails with the class `snapledger_already_exists`.
 #' @param newest Whether the newest runs come first. By default, the oldest do.
 #' @param figure The name that each run publishes under.
 #' @param title What the figure shows.
@@ -69,7 +71,8 @@ sl_report <- function(dataset, name) {
 #' @rdname sl_reports
 #' @export
 sl_define_report <- function(dataset, name, items, figures, epsilon_per_run, epsilon_total, epsilon = NULL,
-                             equalise = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL, reuse = NULL) {
+                             equalise = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL, reuse = NULL,
+                             only_new = FALSE) {
   if (!is.list(items) || is.object(items)) refuse("`items` must be a list of items: see `sl_item()`.")
   items <- as_items(list(items), epsilon, equalise)
   body <- list(
@@ -79,7 +82,8 @@ sl_define_report <- function(dataset, name, items, figures, epsilon_per_run, eps
     epsilon_total = decimal_text(epsilon_total, "`epsilon_total`")
   )
   path <- dataset_path(dataset, "reports", name)
-  as_report(send(dataset$connection, "PUT", path, body), paste("PUT", path))
+  document <- send(dataset$connection, "PUT", path, body, condition = condition_of(NULL, only_new))
+  as_report(document, paste("PUT", path))
 }
 
 #' @rdname sl_reports

@@ -21,12 +21,16 @@ get_answer <- function(connection, path) send(connection, "GET", path)
 post_answer <- function(connection, path, body, key = NULL) send(connection, "POST", path, body, key)
 
 # Sends a call, again if that is safe and necessary, and returns the parsed answer; NULL if it has none. `table` is a
-# file to upload. A call that is not `repeatable` is sent again only if it certainly had no effect.
-send <- function(connection, method, path, body = NULL, key = NULL, repeatable = TRUE, table = NULL) {
+# file to upload, and `condition` has the headers of `condition_of()`. A call that is not `repeatable` is sent again
+# only if it certainly had no effect.
+send <- function(connection, method, path, body = NULL, key = NULL, repeatable = length(condition) == 0, table = NULL,
+                 condition = NULL) {
   check_connection(connection)
   attempt <- 0
   repeat {
-    outcome <- tell_key_if_interrupted(attempt_call(connection, method, path, body, key = key, table = table), key)
+    outcome <- tell_key_if_interrupted(
+      attempt_call(connection, method, path, body, key = key, table = table, condition = condition), key
+    )
     pause <- find_pause(connection, attempt, outcome, repeatable)
     if (is.null(pause)) break
     tell_key_if_interrupted(Sys.sleep(pause), key)
@@ -51,12 +55,12 @@ attempt_call <- function(connection, ..., key, table) {
   })
 }
 
-make_request <- function(connection, method, path, body, key, table = NULL) {
+make_request <- function(connection, method, path, body, key, table = NULL, condition = NULL) {
   request <- httr2::request(paste0(connection$url, path))
   request <- httr2::req_method(request, method)
   request <- httr2::req_headers(request,
     Authorization = paste("Bearer", connection$get_key()),
-    Accept = "application/json", `Idempotency-Key` = key
+    Accept = "application/json", `Idempotency-Key` = key, !!!condition
   )
   request <- httr2::req_user_agent(request, USER_AGENT)
   request <- httr2::req_options(request, followlocation = FALSE) # a key goes to no other address
@@ -68,6 +72,16 @@ make_request <- function(connection, method, path, body, key, table = NULL) {
   }
   request <- httr2::req_timeout(request, connection$timeout)
   if (is.null(body)) request else httr2::req_body_raw(request, encode_json(body), "application/json")
+}
+
+# Returns the headers of a change that is made only if the thing is still as it was read, or only if there is none.
+condition_of <- function(if_match, only_new = FALSE) {
+  etag <- if (is.list(if_match)) if_match[["etag"]] else if_match
+  is_etag <- is.character(etag) && length(etag) == 1 && grepl("^[ -~]+$", etag)
+  if (!is.null(if_match) && !is_etag) {
+    refuse("`if_match` must be an answer that was read from the service and has an `etag`, or that `etag`.")
+  }
+  compact(list(`If-Match` = etag, `If-None-Match` = if (check_flag(only_new, "only_new")) "*"))
 }
 
 encode_json <- function(body) {
@@ -116,6 +130,7 @@ read_answer <- function(response, what, key) {
     return(NULL)
   }
   if (!is_object(document) || length(document) == 0) fail_unexpected(what, key)
+  document$etag <- httr2::resp_header(response, "ETag")
   document
 }
 

@@ -38,6 +38,13 @@ test_that("a collection is made, read, granted and deleted", {
   expect_equal(sl_collection(sl_connect(), "both")$title, "Both")
   sl_revoke_collection(owner, "both", "ada")
   expect_equal(nrow(sl_collection_viewers(owner, "both")), 0)
+  make <- function(...) sl_put_collection(owner, "both", "Again", "penguins/two", ...)
+  expect_error(make(only_new = TRUE), class = "snapledger_already_exists")
+  read <- sl_collection(owner, "both")
+  sl_publish(owned_penguins(), "one", "Another title", released) # which the collection shows
+  expect_error(make(if_match = read), class = "snapledger_precondition_failed")
+  delete <- function(...) sl_delete_collection(owner, "both", ...)
+  expect_error(delete(if_match = read$etag), class = "snapledger_precondition_failed")
   sl_withdraw(owned_penguins(), "one")
   expect_equal(as_tibble(sl_collection(owner, "both"))$withdrawn, c(FALSE, TRUE))
   sl_delete_collection(owner, "both")

@@ -128,6 +128,42 @@ test_that("versions stay, and viewers and everybody see what they may", {
   expect_equal(nrow(sl_viewers(owned_penguins())), 0)
 })
 
+test_that("a figure is changed only as it was read, or made only if there is none", {
+  skip_without_service()
+  released <- sl_release(penguins(), sl_mean("body_mass_g"), epsilon = 0.1, reuse = FALSE)
+  publish <- function(...) sl_publish(penguins(), "shared", ..., answer = released)
+  expect_error(publish("None yet", if_match = "*"), class = "snapledger_precondition_failed")
+  publish("First", only_new = TRUE)
+  expect_error(publish("Again", only_new = TRUE), class = "snapledger_already_exists")
+  first <- sl_figure(penguins(), "shared")
+  expect_equal(publish("Second", if_match = first)$title, "Second")
+  for (late in list(first, first$etag)) {
+    expect_error(publish("Third", if_match = late), class = "snapledger_precondition_failed")
+    expect_error(sl_withdraw(penguins(), "shared", if_match = late), class = "snapledger_precondition_failed")
+  }
+  expect_equal(sl_figure(penguins(), "shared")$title, "Second")
+  sl_withdraw(penguins(), "shared", if_match = sl_figure(penguins(), "shared"))
+  expect_error(sl_figure(penguins(), "shared"), class = "snapledger_not_found")
+})
+
+test_that("a condition has an entity tag, and such a change is not sent again", {
+  sent <- local_answers(answer(500))
+  for (odd in list(figure_of(list()), list(), "", NA_character_, c("a", "b"), 1, "a\nb", TRUE)) {
+    expect_error(sl_publish(of_away(), "a", "A", "r1", if_match = odd), "`if_match`",
+      class = "snapledger_invalid_argument"
+    )
+  }
+  expect_error(sl_publish(of_away(), "a", "A", "r1", only_new = NA), class = "snapledger_invalid_argument")
+  expect_length(sent$requests, 0)
+  for (condition in list(list(if_match = "\"tag\""), list(only_new = TRUE))) {
+    sent <- local_answers(lost)
+    publish <- function() do.call(sl_publish, c(list(of_away(), "a", "A", "r1"), condition))
+    expect_error(publish(), "may have taken effect", class = "snapledger_unreachable")
+    expect_length(sent$requests, 1)
+  }
+  expect_equal(sent$requests[[1]]$headers$`If-None-Match`, "*")
+})
+
 test_that("the answer of another statistic is published as what was asked", {
   skip_without_service()
   total <- sl_release(penguins(), sl_sum("body_mass_g"), epsilon = 0.1, reuse = FALSE)

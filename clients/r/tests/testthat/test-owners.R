@@ -74,7 +74,20 @@ test_that("an owner drafts, confirms, registers, grants, answers and deletes", {
   expect_output(print(budget), "ada: 0 of 1.5 spent")
   expect_equal(as_tibble(budget)$principal, c(NA, "ada"))
   expect_true("ada" %in% sl_grantees(dataset)$principal)
-  expect_equal(sl_adjust_limit(dataset, 6, "Another year.")$epsilon_limit, "6")
+  granted <- sl_allowance(dataset, "ada")
+  limit <- sl_limit(dataset)
+  expect_equal(c(granted$epsilon_limit, limit$epsilon_limit), c("1.5", "5"))
+  sl_allow(dataset, "ada", 2, if_match = granted)
+  expect_equal(sl_adjust_limit(dataset, 6, "Another year.", if_match = limit$etag)$epsilon_limit, "6")
+  late <- list(
+    function() sl_allow(dataset, "ada", 3, if_match = granted),
+    function() sl_revoke(dataset, "ada", if_match = granted$etag),
+    function() sl_adjust_limit(dataset, 7, "Too late.", if_match = limit)
+  )
+  for (change in late) expect_error(change(), class = "snapledger_precondition_failed")
+  expect_error(sl_allow(dataset, "ada", 3, only_new = TRUE), class = "snapledger_already_exists")
+  expect_equal(c(sl_allowance(dataset, "ada")$epsilon_limit, sl_limit(dataset)$epsilon_limit), c("2", "6"))
+  sl_allow(dataset, "ada", "1.5", window_days = 30)
   asked <- sl_dataset(sl_connect(), name)
   request <- sl_request_budget(asked, 1, "For the annual report.")
   expect_equal(sl_decline_request(dataset, request$id)$state, "declined")

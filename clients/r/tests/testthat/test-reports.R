@@ -30,10 +30,11 @@ test_that("the items of a figure are named or counted from 1", {
 test_that("a report is defined, planned, listed and withdrawn", {
   skip_without_service()
   figures <- list(sl_report_figure("a-mass", "Mass", of = 1), sl_report_figure("a-species", "Species", of = "species"))
-  define <- function(total) {
-    sl_define_report(penguins(), "hourly", report_items(), figures, epsilon_per_run = 0.3, epsilon_total = total)
+  define <- function(total, ...) {
+    sl_define_report(penguins(), "hourly", report_items(), figures, epsilon_per_run = 0.3, epsilon_total = total, ...)
   }
-  defined <- define("1.5")
+  defined <- define("1.5", only_new = TRUE)
+  expect_error(define("9", only_new = TRUE), class = "snapledger_already_exists")
   expect_equal(defined$epsilon_remaining, "1.5")
   expect_equal(format(defined)[2], "\u03b5 = 0.3 a run at most; 1.5 of 1.5 are left")
   expect_equal(sl_report(penguins(), "hourly")$figures[[2]]$items, list(1L))
