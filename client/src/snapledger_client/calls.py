@@ -459,9 +459,10 @@ def adjust_budget(dataset: str, epsilon_limit: Number, reason: str, if_match: Ma
     return Call("POST", path, Budget.parse, repeatable=False).with_json(body).only_if(if_match)
 
 
-def list_grantees(dataset: str) -> Pages[Grantee]:
-    """List the principals that may get an allowance."""
-    return _list_pages(_make_path("datasets", dataset, "grantees"), "grantees", Grantee.model_validate)
+def list_grantees(dataset: str, to: str) -> Pages[Grantee]:
+    """List the principals that may get an allowance (`spend`), or that may be made viewers (`view`)."""
+    query = {} if to == "spend" else {"to": to}  # services of 1.0 do not know it
+    return _list_pages(_make_path("datasets", dataset, "grantees"), "grantees", Grantee.model_validate, query)
 
 
 def request_budget(dataset: str, epsilon: Number, reason: str) -> Call[BudgetRequest]:

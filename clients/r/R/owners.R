@@ -2,7 +2,8 @@
 #'
 #' For owners. `sl_allow()` lets somebody see a dataset and spend
 #' \eqn{\epsilon}{epsilon} on it, or changes how much. `sl_revoke()` takes the access
-#' away; what was spent stays spent. `sl_grantees()` lists who may get an allowance.
+#' away; what was spent stays spent. `sl_grantees()` lists who may get an allowance, or
+#' with `to = "view"` who may be made a viewer of the figures.
 #' [sl_budget()] says what has been spent, by whom, and [sl_ledger()] on what.
 #'
 #' `sl_allowance()` reads what was granted to somebody, and `sl_limit()` the limit of the
@@ -15,6 +16,7 @@
 #'   `sl_adjust_limit()`: that everybody may spend together, in the whole life of the
 #'   dataset.
 #' @param window_days After how many days the allowance is renewed. By default, never.
+#' @param to `"spend"` or `"view"`.
 #' @param reason Why the limit changes, for the ledger.
 #' @param if_match An answer of `sl_allowance()`, or for `sl_adjust_limit()` one of
 #'   `sl_limit()`, or its `etag`: the change is made only if nobody else has made one
@@ -64,8 +66,9 @@ sl_revoke <- function(dataset, principal, if_match = NULL) {
 
 #' @rdname sl_allow
 #' @export
-sl_grantees <- function(dataset) {
-  found <- list_items(dataset$connection, dataset_path(dataset, "grantees"), "grantees")
+sl_grantees <- function(dataset, to = "spend") {
+  query <- if (!identical(to, "spend")) paste0("&to=", encode_query(to)) # services of 1.0 do not know it
+  found <- list_items(dataset$connection, dataset_path(dataset, "grantees"), "grantees", query = query)
   tibble::tibble(
     principal = texts_of(found, "name"),
     display_name = texts_of(found, "display_name"),

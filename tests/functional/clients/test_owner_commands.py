@@ -160,6 +160,11 @@ def test_an_answer_is_published_read_and_withdrawn(run: Run, people: People, tmp
     assert versions_by_name["species"] == 2
     assert json.loads(run("figure", "list", "--search", "none", "--format", "json", key=added).stdout)["figures"] == []
     assert "bob" in run("viewer", "list", "penguins").stdout
+    may_see = json.loads(run("viewer", "grantees", "penguins", "--format", "json").stdout)["grantees"]
+    may_spend = json.loads(run("allowance", "grantees", "penguins", "--format", "json").stdout)["grantees"]
+    assert [each["role"] for each in may_see if each["name"] == "bob"] == ["viewer"]
+    assert "bob" not in {each["name"] for each in may_spend}
+    assert run("viewer", "grantees", "penguins", key=people.ada).exit_code == 4
     assert run("viewer", "show", "penguins", "bob").stdout.startswith("bob sees the figures of penguins since ")
     assert "<title>Share of Gentoo</title>" in run("figure", "feed", key=added).stdout
     versions = run("figure", "versions", *names, "--format", "json").stdout

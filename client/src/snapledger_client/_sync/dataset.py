@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from snapledger_client import calls
 from snapledger_client._sync.derived_queries import DerivedQueries
@@ -196,14 +196,14 @@ class Dataset(ReleaseQueries, DerivedQueries, Figures, Reports):
         """
         return self._send(calls.get_budget_request(self.name, request_id))
 
-    def grantees(self) -> Listing[Grantee]:
-        """The principals that may get an allowance, oldest first, for owners.
+    def grantees(self, *, to: Literal["spend", "view"] = "spend") -> Listing[Grantee]:
+        """The principals that may get an allowance, or with `to="view"` be made viewers, oldest first, for owners.
 
         Examples:
             >>> "ada" in [grantee.name for grantee in owner.dataset("penguins").grantees()]
             True
         """
-        return self._list(calls.list_grantees(self.name), "grantees")
+        return self._list(calls.list_grantees(self.name, to), "grantees")
 
     def request_budget(self, epsilon: Number, reason: str) -> BudgetRequest:
         """Ask the owner to raise the caller's allowance by ε, with a reason; one request at a time.

@@ -74,6 +74,8 @@ test_that("an owner drafts, confirms, registers, grants, answers and deletes", {
   expect_output(print(budget), "ada: 0 of 1.5 spent")
   expect_equal(as_tibble(budget)$principal, c(NA, "ada"))
   expect_true("ada" %in% sl_grantees(dataset)$principal)
+  expect_true("ada" %in% sl_grantees(dataset, to = "view")$principal)
+  expect_error(sl_grantees(dataset, to = "see"), class = "snapledger_invalid_request")
   granted <- sl_allowance(dataset, "ada")
   limit <- sl_limit(dataset)
   expect_equal(c(granted$epsilon_limit, limit$epsilon_limit), c("1.5", "5"))

@@ -89,6 +89,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "viewer list": (figures.list_viewers, "viewer list penguins"),
     "viewer show": (figures.show_viewer, "viewer show penguins bob"),
     "viewer add": (figures.add_viewer, "viewer add penguins bob"),
+    "viewer grantees": (figures.list_grantees, "viewer grantees penguins"),
     "viewer revoke": (figures.revoke_viewer, "viewer revoke penguins bob"),
     "report put": (reports.put_report, "report put penguins monthly report.json --per-run 0.75 --total 9"),
     "report list": (reports.list_reports, "report list penguins"),

@@ -75,6 +75,11 @@ def list_grantees(dataset: DatasetName, *, output_format: FormatOf = OutputForma
     """List the principals that may get an allowance on a dataset; for its owner."""
     with connect() as client:
         found = list(client.dataset(dataset).grantees())
+    write_grantees(output_format, found)
+
+
+def write_grantees(output_format: OutputFormat, found: list[Grantee]) -> None:
+    """Write principals to whom something may be granted."""
 
     def show() -> None:
         rows = [(each.name, each.display_name or "", each.role) for each in found]

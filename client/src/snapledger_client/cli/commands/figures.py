@@ -9,7 +9,7 @@ import typer
 
 from snapledger_client import Figure, Viewer
 from snapledger_client.cli import output
-from snapledger_client.cli.commands.budgets import PrincipalName
+from snapledger_client.cli.commands.budgets import PrincipalName, write_grantees
 from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
@@ -207,6 +207,13 @@ def show_viewer(
         output.print_line(f"{named} sees the figures of {dataset} since {found.granted_at:%Y-%m-%d}.")
 
     output.write(output_format, found.to_dict(), show)
+
+
+def list_grantees(dataset: DatasetName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
+    """List the principals that may be made viewers of a dataset's figures; for its owner."""
+    with connect() as client:
+        found = list(client.dataset(dataset).grantees(to="view"))
+    write_grantees(output_format, found)
 
 
 def add_viewer(dataset: DatasetName, principal: PrincipalName) -> None:
