@@ -130,6 +130,7 @@ from snapledger_client.problems import (
     Unreachable,
     UnsupportedMediaType,
 )
+from snapledger_client.report_calls import report_figure
 from snapledger_client.statistics import (
     Bounds,
     Missing,
@@ -290,6 +291,7 @@ __all__ = [
     "proportion_by_group",
     "quantile",
     "regression",
+    "report_figure",
     "standard_deviation",
     "table",
     "total",

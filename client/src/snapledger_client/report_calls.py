@@ -8,6 +8,28 @@ from snapledger_client.models.reports import Report, ReportPlan, ReportRun
 from snapledger_client.numbers import Number, decimal_text
 
 
+def report_figure(
+    figure: str, title: str, *, items: Sequence[int] | None = None, note: str | None = None, public: bool = False
+) -> dict[str, Any]:
+    """A figure of a report: each run publishes some of its releases under this name, or all.
+
+    Args:
+        figure: the figure's name, the same on each dataset.
+        title: what it shows.
+        items: the positions of the report's items that it shows, from 0; all by default.
+        note: what readers should know.
+        public: let everybody read it who reaches the service, without a key; for owners.
+
+    Examples:
+        >>> from snapledger_client import report_figure
+        >>> report_figure("body-mass", "Body mass", items=[0])
+        {'figure': 'body-mass', 'title': 'Body mass', 'items': [0]}
+    """
+    members = {"figure": figure, "title": title, "items": None if items is None else list(items), "note": note}
+    shown = {name: member for name, member in members.items() if member is not None}
+    return shown | ({"audience": "public", "confirm_public": True} if public else {})
+
+
 def list_reports(dataset: str) -> Pages[Report]:
     """List the reports at a dataset."""
     return _list_pages(_make_path("datasets", dataset, "reports"), "reports", Report.model_validate)

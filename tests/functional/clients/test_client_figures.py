@@ -3,7 +3,7 @@
 import pytest
 from service_world import X_COLUMNS, Service, key_of, numbers_csv
 
-from snapledger_client import Client, InvalidRequest, item, mean, variance
+from snapledger_client import Client, Forbidden, InvalidRequest, item, mean, report_figure, variance
 
 
 def test_answers_are_published_as_they_are(one_service: Service) -> None:
@@ -22,3 +22,18 @@ def test_answers_are_published_as_they_are(one_service: Service) -> None:
         with pytest.raises(InvalidRequest):
             dataset.publish("made-up", "Made up", releases=made_up)
         assert [each.figure for each in dataset.figures()] == ["all", "one"]
+
+
+def test_a_figure_of_a_report_is_public_in_the_same_words(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    items, budget = [item(mean("x"), epsilon="0.5")], {"epsilon_per_run": 1, "epsilon_total": 1}
+    figures = [report_figure("all", "All"), report_figure("x", "X", items=[0], note="For all.", public=True)]
+    with Client(table.service.url, key_of(table.owner)) as owner:
+        owner.dataset(table.name).define_report("monthly", items, figures, **budget)
+        shown = owner.dataset(table.name).report("monthly").figures
+    assert shown == (
+        {"figure": "all", "title": "All"},
+        {"figure": "x", "title": "X", "items": [0], "note": "For all.", "audience": "public", "confirm_public": True},
+    )
+    with Client(table.service.url, key_of(table.analyst)) as analyst, pytest.raises(Forbidden):
+        analyst.dataset(table.name).define_report("weekly", items, figures, **budget)

@@ -29,7 +29,7 @@ class AsyncReports(AsyncDatasetQueries):
         """A report with its batch and figures.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = await penguins.define_report("hourly", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> (await penguins.report("hourly")).figures
             ({'figure': 'mass', 'title': 'Mass'},)
@@ -58,7 +58,7 @@ class AsyncReports(AsyncDatasetQueries):
         Args:
             name: the report's name, such as monthly.
             items: each made by `item`; up to 100.
-            figures: each with `figure` and `title`, and perhaps `note`, `items` (their positions), `audience`.
+            figures: each made by `report_figure`.
             epsilon_per_run: the most that one run may cost.
             epsilon_total: the most that all runs may cost together.
             epsilon: what the items with a weight share; others have their own.
@@ -70,7 +70,7 @@ class AsyncReports(AsyncDatasetQueries):
             only_new: define it only if there is no such report; otherwise raise `AlreadyExists`.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> defined = await penguins.define_report("all", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> defined.epsilon_remaining
             Decimal('2')
@@ -95,7 +95,7 @@ class AsyncReports(AsyncDatasetQueries):
         """What a run would cost and promise on a dataset with the public facts of this one: free.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = await penguins.define_report("often", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> (await penguins.plan_report("often")).summary
             "Each run would cost ε = 0.2. The report's budget covers 10 more runs."
@@ -107,7 +107,7 @@ class AsyncReports(AsyncDatasetQueries):
         """The runs of a report on all datasets of its series, oldest first, or with `newest` the newest first.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = await penguins.define_report("seldom", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> [run.state async for run in penguins.report_runs("seldom")]
             []
@@ -119,7 +119,7 @@ class AsyncReports(AsyncDatasetQueries):
         """Try the run on this dataset again, if it was refused or could not be published.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = await penguins.define_report("never", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> try:
             ...     run = await penguins.retry_report("never")
@@ -134,7 +134,7 @@ class AsyncReports(AsyncDatasetQueries):
         """Withdraw a report: it has no further runs. What it has published stays.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = await penguins.define_report("once", items, figures, epsilon_per_run="0.2", epsilon_total="0.2")
             >>> await penguins.withdraw_report("once")
         """

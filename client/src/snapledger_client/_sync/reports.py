@@ -31,7 +31,7 @@ class Reports(DatasetQueries):
         """A report with its batch and figures.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("hourly", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> penguins.report("hourly").figures
             ({'figure': 'mass', 'title': 'Mass'},)
@@ -60,7 +60,7 @@ class Reports(DatasetQueries):
         Args:
             name: the report's name, such as monthly.
             items: each made by `item`; up to 100.
-            figures: each with `figure` and `title`, and perhaps `note`, `items` (their positions), `audience`.
+            figures: each made by `report_figure`.
             epsilon_per_run: the most that one run may cost.
             epsilon_total: the most that all runs may cost together.
             epsilon: what the items with a weight share; others have their own.
@@ -72,7 +72,7 @@ class Reports(DatasetQueries):
             only_new: define it only if there is no such report; otherwise raise `AlreadyExists`.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> defined = penguins.define_report("all", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> defined.epsilon_remaining
             Decimal('2')
@@ -97,7 +97,7 @@ class Reports(DatasetQueries):
         """What a run would cost and promise on a dataset with the public facts of this one: free.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("often", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> penguins.plan_report("often").summary
             "Each run would cost ε = 0.2. The report's budget covers 10 more runs."
@@ -109,7 +109,7 @@ class Reports(DatasetQueries):
         """The runs of a report on all datasets of its series, oldest first, or with `newest` the newest first.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("seldom", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> [run.state for run in penguins.report_runs("seldom")]
             []
@@ -121,7 +121,7 @@ class Reports(DatasetQueries):
         """Try the run on this dataset again, if it was refused or could not be published.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("never", items, figures, epsilon_per_run="0.2", epsilon_total=2)
             >>> try:
             ...     run = penguins.retry_report("never")
@@ -136,7 +136,7 @@ class Reports(DatasetQueries):
         """Withdraw a report: it has no further runs. What it has published stays.
 
         Examples:
-            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [{"figure": "mass", "title": "Mass"}]
+            >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("once", items, figures, epsilon_per_run="0.2", epsilon_total="0.2")
             >>> penguins.withdraw_report("once")
         """
