@@ -28,7 +28,8 @@ service. The package `snapledger` adds those that run or maintain one.
 
 * **Keys.** `snapledger login` stores a key in a file that only you can read. `SNAPLEDGER_URL` and
   `SNAPLEDGER_KEY` take precedence. No command takes a key or a password as an argument, because
-  other users of a machine can see those.
+  other users of a machine can see those. Where only `SNAPLEDGER_URL` is set, `figure` and
+  `collection` read what is public.
 * **Accounts.** `snapledger sign-in` shows an address and a code to sign in with your organisation's
   account, where the service has [sign-on](sign-on.md). Tokens are stored like keys and renewed.
 * **Formats.** Every command that answers something takes `--format`. `table` is for people, and may

@@ -52,3 +52,11 @@ def test_what_is_no_place_or_no_key(kind: type, url, key, told, monkeypatch: pyt
 def test_a_client_does_not_show_its_key() -> None:
     with Client("http://host/below", "hush") as client:
         assert "hush" not in repr(client) + str(vars(client))
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_an_anonymous_client_has_no_key(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNAPLEDGER_KEY", "hush")
+    assert "hush" not in str(kind("http://host", anonymous=True)._http.headers.raw)
+    with pytest.raises(ValueError, match="anonymous client has no key"):
+        kind("http://host", "hush", anonymous=True)

@@ -8,19 +8,26 @@ import httpx
 from snapledger_client.calls import Call
 
 
-def make_client_options(url: str | None, key: str | None, timeout: float) -> dict[str, Any]:
+def make_client_options(url: str | None, key: str | None, timeout: float, *, anonymous: bool) -> dict[str, Any]:
     """Return the options of an httpx client; the defaults of `url` and `key` are SNAPLEDGER_URL and SNAPLEDGER_KEY.
 
     Raises:
-        ValueError: the URL or the key is missing or not valid.
+        ValueError: the URL or the key is missing or not valid, or there is a key that an anonymous client has not.
     """
-    url, key = find_url(url), key or os.environ.get("SNAPLEDGER_KEY")
+    if anonymous and key is not None:
+        raise ValueError("an anonymous client has no key: give key=… or anonymous=True")
+    headers = {"Accept": "application/json", "User-Agent": "snapledger-client"}
+    options = {"base_url": find_url(url), "headers": headers, "timeout": timeout, "follow_redirects": False}
+    return options if anonymous else with_token(options, _find_key(key))
+
+
+def _find_key(key: str | None) -> str:
+    key = key or os.environ.get("SNAPLEDGER_KEY")
     if not key:
         raise ValueError("no key: give key=…, set SNAPLEDGER_KEY, or sign in with Client.sign_in()")
     if not (key.isascii() and key.isprintable()):
         raise ValueError("this is not a key: it has characters that keys never have")  # never show the key
-    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "snapledger-client"}
-    return {"base_url": url, "headers": headers, "timeout": timeout, "follow_redirects": False}
+    return key
 
 
 def find_url(url: str | None) -> str:
@@ -63,5 +70,5 @@ def make_request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
 
 
 def with_token(options: dict[str, Any], token: str) -> dict[str, Any]:
-    """Return the options of a request that is sent with an access token."""
+    """Return the options of a client or a request that sends a key or an access token."""
     return options | {"headers": options["headers"] | {"Authorization": f"Bearer {token}"}}

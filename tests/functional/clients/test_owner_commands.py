@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client_world import People, losing_every_third_answer, settle
@@ -194,6 +195,50 @@ def test_the_answer_of_another_statistic_is_published_as_what_was_asked(run: Run
     ):
         refused = run(*words, *options, key=people.ada)
         assert (refused.exit_code, told in refused.stderr) == (2, True), (options, refused.stderr)
+
+
+def test_anybody_reads_what_is_public_with_the_address_alone(run: Run, people: People, tmp_path: Path) -> None:
+    question = ("release", "penguins", "mean", "bill_length_mm", "--epsilon", "0.1", "--fresh", "--format", "json")
+    release = json.loads(run(*question, key=people.ada).stdout)["id"]
+    for name, options in (("open", ("--public",)), ("closed", ())):
+        published = run("figure", "publish", "penguins", name, "--title", name, "--release", release, *options)
+        assert published.exit_code == 0, published.stderr
+        assert run("collection", "put", name, "penguins/open", "--title", name, *options).exit_code == 0
+
+    def read(*words: str, **options: Any) -> Result:
+        return run(*words, key=None, **options)
+
+    listed = read("figure", "list", "--format", "json")
+    assert listed.exit_code == 0, listed.stderr
+    assert {each["figure"] for each in json.loads(listed.stdout)["figures"]} == {"open"}
+    assert listed.stderr == "snapledger: only what is public is read, because no key for this service is set\n"
+    for words, told in (
+        (("figure", "list", "penguins"), "open"),
+        (("figure", "show", "penguins", "open"), "open (version 1"),
+        (("figure", "versions", "penguins", "open"), "open"),
+        (("figure", "feed"), "<title>open</title>"),
+        (("collection", "list"), "open"),
+        (("collection", "show", "open"), "penguins"),
+    ):
+        shown = read(*words)
+        assert (shown.exit_code, told in shown.stdout) == (0, True), (words, shown.stderr)
+    for words in (("figure", "show", "penguins", "closed"), ("collection", "show", "closed")):
+        refused = read(*words)
+        assert (refused.exit_code, "Not found, or not public. Run" in refused.stderr) == (4, True), words
+    for words in (("figure", "reader"), ("figure", "withdraw", "penguins", "open"), ("viewer", "list", "penguins")):
+        refused = read(*words)
+        assert (refused.exit_code, "snapledger login" in refused.stderr) == (4, True), words
+    assert read("figure", "list", url=None).exit_code == 4
+    assert read("figure", "list", url="not-an-address").exit_code == 2
+    stored = tmp_path / "config" / "snapledger" / "credentials.json"
+    stored.parent.mkdir(parents=True)
+    stored.write_text(json.dumps({"url": "http://127.0.0.1:9", "key": people.owner}))
+    assert "only what is public" in read("figure", "list").stderr  # that key is for another service
+    stored.write_text("{")
+    assert read("figure", "list").exit_code == 4
+    for words in (("figure", "withdraw", "penguins", "open"), ("figure", "withdraw", "penguins", "closed")):
+        stored.unlink(missing_ok=True)
+        assert run(*words).exit_code == 0
 
 
 def test_a_change_on_the_command_line_is_of_the_state_that_was_read(run: Run, service: Service) -> None:

@@ -45,11 +45,16 @@ class AsyncClient(AsyncCollections):
     With `rehearse`, every release, batch and derived statistic is a rehearsal with made-up data, which costs nothing:
     write a program with it, then leave it out.
 
+    An `anonymous` client sends no key. It reads the figures and collections that are public, and nothing else.
+
     Examples:
         >>> from snapledger_client import AsyncClient
         >>> async with AsyncClient() as client:
         ...     print((await client.dataset("penguins").describe()).n)
         344
+        >>> async with AsyncClient(anonymous=True) as anybody:
+        ...     print([each.figure async for each in anybody.figures("no such")])
+        []
     """
 
     @classmethod

@@ -31,8 +31,9 @@ class BaseClient:
         retries: int = 6,
         backoff: float = 0.2,
         rehearse: bool = False,
+        anonymous: bool = False,
     ) -> None:
-        self._http = httpx.Client(**connection.make_client_options(url, key, timeout))
+        self._http = httpx.Client(**connection.make_client_options(url, key, timeout, anonymous=anonymous))
         self._timeout, self._retry_policy = timeout, RetryPolicy(retries, backoff)
         self._rehearses = rehearse
         self._account: Account | None = None

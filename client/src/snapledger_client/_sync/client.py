@@ -47,11 +47,16 @@ class Client(Collections):
     With `rehearse`, every release, batch and derived statistic is a rehearsal with made-up data, which costs nothing:
     write a program with it, then leave it out.
 
+    An `anonymous` client sends no key. It reads the figures and collections that are public, and nothing else.
+
     Examples:
         >>> from snapledger_client import Client
         >>> with Client() as client:
         ...     print(client.dataset("penguins").describe().n)
         344
+        >>> with Client(anonymous=True) as anybody:
+        ...     print([each.figure for each in anybody.figures("no such")])
+        []
     """
 
     @classmethod

@@ -60,6 +60,19 @@ def find_account() -> str | None:
     return stored.url if stored is not None and stored.key is None else None
 
 
+def find_url_without_key() -> str | None:
+    """Return SNAPLEDGER_URL if there is neither a key nor an account for this service, otherwise None.
+
+    Raises:
+        ValueError: the stored credentials cannot be read.
+    """
+    url = os.environ.get("SNAPLEDGER_URL")
+    if not url or os.environ.get("SNAPLEDGER_KEY"):
+        return None
+    stored = _read_stored()
+    return url if stored is None or url != stored.url else None
+
+
 def load() -> Credentials:
     """Return SNAPLEDGER_URL and SNAPLEDGER_KEY, or the stored credentials; a stored key is sent only to its service.
 

@@ -1,7 +1,7 @@
 """A command's session with the service: its client, and exit codes that say what happened."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, NoReturn
 
 import typer
@@ -70,10 +70,32 @@ def connect(*, rehearse: bool = False) -> Iterator[Client]:
 
 
 @contextmanager
+def connect_reader() -> Iterator[Client]:
+    """Do the same for reading figures, which needs no key: where only SNAPLEDGER_URL is set, what is public is read."""
+    try:
+        url = credentials.find_url_without_key()
+    except ValueError as error:
+        fail(str(error), AUTHORITY)
+    if url is None:
+        with connect() as client:
+            yield client
+    else:
+        typer.echo("snapledger: only what is public is read, because no key for this service is set", err=True)
+        with reporting_errors(), Client(url, anonymous=True) as client, _show_waiting():
+            try:
+                yield client
+            except Unauthenticated:
+                fail("Not found, or not public. Run `snapledger login` with a key, or set SNAPLEDGER_KEY.", AUTHORITY)
+
+
+def _show_waiting() -> AbstractContextManager[object]:
+    return Console(stderr=True).status("waiting for the service …")
+
+
+@contextmanager
 def connect_with(known: credentials.Credentials, *, rehearse: bool = False) -> Iterator[Client]:
     """Yield a client with these credentials. An error in the block is printed, and ends the command with its code."""
-    waiting = Console(stderr=True).status("waiting for the service …")
-    with reporting_errors(), _open(known, rehearse=rehearse) as client, waiting:
+    with reporting_errors(), _open(known, rehearse=rehearse) as client, _show_waiting():
         yield client
 
 

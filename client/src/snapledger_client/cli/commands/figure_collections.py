@@ -10,7 +10,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName
 from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
-from snapledger_client.cli.session import USAGE, connect, fail
+from snapledger_client.cli.session import USAGE, connect, connect_reader, fail
 
 CollectionName = Annotated[str, typer.Argument(help="The collection's name, such as penguins-2009.")]
 
@@ -44,7 +44,7 @@ def put_collection(  # noqa: PLR0913 - the members of the request
 
 def show_collection(collection: CollectionName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """Show a collection with those of its figures that you may see."""
-    with connect() as client:
+    with connect_reader() as client:
         found = client.collection(collection)
     rows = list(found.to_dict()["figures"])
     output.write(output_format, output.make_tagged(found), partial(_print_collection, found), rows)
@@ -68,7 +68,7 @@ def list_collections(
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """List the collections that you may see."""
-    with connect() as client:
+    with connect_reader() as client:
         found = list(client.collections(search))
 
     def show() -> None:

@@ -12,7 +12,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.commands.budgets import PrincipalName, write_grantees
 from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
-from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, fail
+from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, connect_reader, fail
 from snapledger_client.formatting import append_unit, format_interval, format_number, format_person
 
 FigureName = Annotated[str, typer.Argument(help="The figure's name, such as body-mass.")]
@@ -35,7 +35,7 @@ def list_figures(
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """List the figures that you may see, of a dataset or of all."""
-    with connect() as client:
+    with connect_reader() as client:
         found = list(client.figures(search) if dataset is None else client.dataset(dataset).figures(search))
     output.write_list(output_format, "figures", found, partial(_show_list, found), Figure)
 
@@ -48,7 +48,7 @@ def show_figure(
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
     """Show a figure's numbers; as CSV, a row for each of them."""
-    with connect() as client:
+    with connect_reader() as client:
         found = client.dataset(dataset).figure(figure, version)
     rows = list(found.to_dict()["rows"])
     output.write(output_format, output.make_tagged(found), partial(_print_figure, found, rows), rows)
@@ -78,7 +78,7 @@ def _format_value(row: dict[str, Any]) -> str:
 
 def list_versions(dataset: DatasetName, figure: FigureName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
     """List the versions of a figure, oldest first."""
-    with connect() as client:
+    with connect_reader() as client:
         found = list(client.dataset(dataset).figure_versions(figure))
     output.write_list(output_format, "versions", found, partial(_show_list, found), Figure)
 
@@ -171,7 +171,7 @@ def withdraw(dataset: DatasetName, figure: FigureName, *, if_match: IfMatchOf = 
 
 def print_feed() -> None:
     """Print an Atom feed of the figures that you may see, the latest first."""
-    with connect() as client:
+    with connect_reader() as client:
         typer.echo(client.figure_feed())
 
 
