@@ -1,8 +1,8 @@
 """Reports and their runs as the audit log tells them, compared with those that are stored.
 
 A stored report has a seal, and so has each run, but an earlier row with its earlier seal can be put back, or a row
-deleted. The records of acts are chained, so they show that. They have nothing of a run from when it is queued, or tried
-again, until it ends: there it may be pending or released.
+deleted. The records of acts are chained, so they show that. A run that was refused, or could not be published, may be
+tried again without a record.
 """
 
 import hashlib
@@ -47,11 +47,11 @@ class _Terms(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """A run as its last record tells it; `state` is None before it has ended, and while it is tried again."""
+    """A run as its last record tells it."""
 
     number: int
     dataset: str
-    state: str | None = None
+    state: str = "pending"
     charged: str = "0"
     problem: str | None = None
 
@@ -148,11 +148,8 @@ def _may_be(run: Any, recorded: _Run) -> bool:  # noqa: ANN401 - a row of _RUNS
     charged, problem = stored_epsilon_text(run.charged_nano), _read_slug(run.problem)
     if (run.state, charged, problem) == (recorded.state, recorded.charged, recorded.problem):
         return True
-    if recorded.state == "done" or problem is not None:
-        return False
-    if recorded.state == "released":  # and could not be published, which is tried again
-        return run.state == "released" and charged == recorded.charged
-    return run.state == "released" or (run.state == "pending" and charged == "0")
+    again = {"refused": "pending", "released": "released"}.get(recorded.state)
+    return recorded.problem is not None and (run.state, charged, problem) == (again, recorded.charged, None)
 
 
 def _read_terms(row: Any) -> _Terms:  # noqa: ANN401 - a row of _STORED

@@ -27,6 +27,8 @@ from app.errors import (
 )
 from app.json_text import encode_json
 from app.ledger import report_runs, reports
+from app.ledger.chain.audit_log import Detail
+from app.ledger.chain.keyring import Seal
 from app.ledger.report_runs import Run
 from app.ledger.reports import Report
 from app.ledger.units import epsilon_text
@@ -134,7 +136,10 @@ def _settle(  # noqa: PLR0913, PLR0917 - what was read before, and what is relea
     transaction: WriteSession,
     releases: Sequence[SettledRelease],
 ) -> None:
-    """Note in the transaction that debits that the run is released, if it is still pending and its report unchanged."""
+    """Note in the transaction that debits that the run is released, if it is still pending and its report unchanged.
+
+    It is recorded as an act there too, so that the run cannot be put back to pending before it is published.
+    """
     report = reports.lock_report_of_run(transaction, services.keyring, before.id)
     present = report_runs.find_run(transaction, services.keyring, report.id, run.number)
     if present is None or present.state != "pending" or _terms(report) != _terms(before):
@@ -151,6 +156,7 @@ def _settle(  # noqa: PLR0913, PLR0917 - what was read before, and what is relea
         release_ids=json.dumps([each.release.release_id for each in releases]),
     )
     report_runs.save_run(transaction, seal, released)
+    _record(transaction, seal, report, released)
 
 
 def _terms(report: Report) -> tuple[object, ...]:
@@ -192,13 +198,19 @@ def _end(services: Services, report: Report, run: Run, problem: str | None) -> N
             ended = present._replace(problem=problem)
         seal = services.keyring.seal
         report_runs.save_run(transaction, seal, ended)
-        slug = None if problem is None else json.loads(problem)["type"].rpartition("/")[2]
-        told = {"charged": epsilon_text(ended.charged_nano), "state": ended.state, "problem": slug}
-        path = report_path(run.dataset, report.name)
-        audit_records.record(transaction, seal, audit_records.SERVICE, "report.run", path, run=run.number, **told)
+        told = _record(transaction, seal, report, ended)
         transaction.commit()
     metrics.REPORT_RUNS.labels(ended.state).inc()
     log.info("report", report=report.name, dataset=run.dataset, **told)
+
+
+def _record(transaction: WriteSession, seal: Seal, report: Report, run: Run) -> dict[str, Detail]:
+    """Record what has become of a run, as the last of its transaction, and return it."""
+    slug = None if run.problem is None else json.loads(run.problem)["type"].rpartition("/")[2]
+    told: dict[str, Detail] = {"charged": epsilon_text(run.charged_nano), "state": run.state, "problem": slug}
+    path = report_path(run.dataset, report.name)
+    audit_records.record(transaction, seal, audit_records.SERVICE, "report.run", path, run=run.number, **told)
+    return told
 
 
 def list_unfinished(services: Services, after: tuple[int, int], limit: int) -> list[Run]:

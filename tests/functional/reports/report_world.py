@@ -4,6 +4,13 @@ from typing import Any
 
 import httpx
 from service_world import Service, Table, a_name, becomes
+from sqlalchemy import Connection, select, update
+from tampering import keyring_of
+
+from app.db.database import Database
+from app.db.session import Session
+from app.db.tables import report_runs, reports
+from app.ledger.verification import audit_log_verification
 
 COLUMNS = {
     "mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False},
@@ -33,6 +40,28 @@ def succeed(service: Service, table: Table, columns: Any = COLUMNS, content: byt
     answer = service.upload(table.owner, metadata, content)
     assert answer.status_code == 201, answer.text
     return Table(service, metadata["name"], table.owner_name, table.owner, table.analyst_name, table.analyst)
+
+
+def rows_now(database: Database) -> dict[str, dict[str, Any]]:
+    """The rows of reports by their names, and of runs by the names of their reports and their numbers."""
+    with database.read() as session:
+        found = {row.name: dict(row._mapping) for row in session.connection.execute(select(reports))}
+        names = {row["id"]: name for name, row in found.items()}
+        for row in session.connection.execute(select(report_runs)):
+            found[f"{names[row.report_id]} {row.number}"] = dict(row._mapping)
+    return found
+
+
+def put_back(connection: Connection, row: dict[str, Any]) -> None:
+    table = report_runs if "report_id" in row else reports
+    where = [key == row[key.key] for key in table.primary_key]
+    assert connection.execute(update(table).where(*where).values(row)).rowcount == 1
+
+
+def problems(connection: Connection, service: Service) -> list[str]:
+    """What verification of the acts finds in a database that is changed."""
+    found = audit_log_verification.verify_audit_log(Session(connection), keyring_of(service))
+    return [each.what for each in found.problems]
 
 
 def last_run(table: Table, name: str = "monthly") -> dict[str, Any]:

@@ -13,16 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_world import COLUMNS, CONTENT, define, last_run, succeed
+from report_world import COLUMNS, CONTENT, define, last_run, problems, put_back, rows_now, succeed
 from service_world import Service, Table, key_of, serving
+from tampering import unconstrained
 
 from app.api.routers.reports import REPORT_INTERFACE
 from app.config import Settings
+from app.db.database import Database
 from app.db.deferred_changes import DeferredChanges
 from app.db.group_commit import CommitGroup
 from app.db.grouped_session import GroupedSession
 from app.db.session import WriteSession
 from app.services.context import Services
+from app.services.figures import publishing
 from app.services.operations import startup
 from app.services.operations.report_worker import LOCK_FILE, carry_out_all
 
@@ -55,6 +58,10 @@ def table(idle: Service) -> Table:
 
 class _Crash(BaseException):
     """The end of the process at some step."""
+
+
+def _crash(*_: object) -> None:
+    raise _Crash
 
 
 def crash_at(patched: pytest.MonkeyPatch, step: int) -> None:
@@ -138,6 +145,30 @@ def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas:
     runs = table.owner.get(f"{last.path}/reports/monthly/runs").json()["runs"]
     assert [(run["dataset"], run["state"]) for run in runs] == [(after.name, "done"), (last.name, "done")]
     assert_done_once(last)
+
+
+def test_a_run_that_is_put_back_before_it_is_published_is_found(
+    idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = succeed(idle, table)
+    database = Database(idle.database_url)
+    pending = rows_now(database)
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "publish_figure", _crash)
+        with pytest.raises(_Crash):
+            carry_out_all(replicas[0], REPORT_INTERFACE)
+    (run,) = table.owner.get(f"{after.path}/reports/monthly/runs").json()["runs"]
+    assert (run["state"], run["charged"]) == ("released", "0.75")
+    assert idle.admin.get("/v1/audit/verification").json()["problems"] == []
+    with unconstrained(database) as connection:
+        for row in pending.values():  # each with its seal from before the release
+            put_back(connection, row)
+        found = problems(connection, idle)
+    assert found == [f"the run 1 of the report {after.name}/monthly is not what the records say"]
+    database.close()
+    assert carry_out_all(replicas[1], REPORT_INTERFACE) == 0
+    assert_done_once(after)
+    assert idle.admin.get("/v1/audit/verification").json()["problems"] == []
 
 
 @pytest.mark.slow

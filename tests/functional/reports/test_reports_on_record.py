@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_world import COLUMNS, CONTENT, define, ends, last_run, succeed
+from report_world import COLUMNS, CONTENT, define, ends, last_run, problems, put_back, rows_now, succeed
 from service_world import Service, serving
-from sqlalchemy import Connection, delete, select, update
-from tampering import keyring_of, unconstrained
+from sqlalchemy import delete
+from tampering import unconstrained
 
 from app.db.database import Database
-from app.db.session import Session
 from app.db.tables import report_runs, reports
-from app.ledger.verification import audit_log_verification
 
 
 @pytest.fixture
@@ -21,27 +19,6 @@ def service(tmp_path: Path, database_url: str) -> Iterator[Service]:
     """A service of the test's own, whose database it changes."""
     with serving(tmp_path, database_url) as started:
         yield started
-
-
-def rows_now(database: Database) -> dict[str, dict[str, Any]]:
-    """The rows of reports by their names, and of runs by the names of their reports and their numbers."""
-    with database.read() as session:
-        found = {row.name: dict(row._mapping) for row in session.connection.execute(select(reports))}
-        names = {row["id"]: name for name, row in found.items()}
-        for row in session.connection.execute(select(report_runs)):
-            found[f"{names[row.report_id]} {row.number}"] = dict(row._mapping)
-    return found
-
-
-def put_back(connection: Connection, row: dict[str, Any]) -> None:
-    table = report_runs if "report_id" in row else reports
-    where = [key == row[key.key] for key in table.primary_key]
-    assert connection.execute(update(table).where(*where).values(row)).rowcount == 1
-
-
-def problems(connection: Connection, service: Service) -> list[str]:
-    found = audit_log_verification.verify_audit_log(Session(connection), keyring_of(service))
-    return [each.what for each in found.problems]
 
 
 def audit_problems(service: Service) -> list[str]:
