@@ -85,6 +85,16 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # what is collected stays, so there is nothing to find
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files whose tests may take longest, so that no worker is left with one of them at the end."""
+    longest: dict[Path, float] = {}
+    for item in items:
+        timeout = item.get_closest_marker("timeout")
+        longest[item.path] = max(longest.get(item.path, 0), timeout.args[0] if timeout else 0)
+    items.sort(key=lambda item: -longest[item.path])
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()

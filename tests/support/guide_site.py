@@ -1,15 +1,19 @@
 """Builds the guide as `make docs` does, somewhere else."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BUILD = ["-q", "-n", "-W", "--keep-going", "-E", "-b", "html"]
+BUILD = ["-q", "-n", "-W", "--keep-going", "-b", "html"]
 
 
 def build(site: Path, *, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
-    """Build the `docs` of a checkout into a folder; warnings make it fail, and are told."""
+    """Build the `docs` of a checkout into a folder; warnings make it fail, and are told.
+
+    Only what has changed since the last build into this folder is built again.
+    """
     command = [sys.executable, "-m", "sphinx", *BUILD, "-d", str(site.parent / "doctrees"), "docs", str(site)]
     return subprocess.run(command, cwd=root, check=False, capture_output=True, text=True)  # noqa: S603
 
@@ -20,10 +24,5 @@ def check_out(root: Path) -> Path:
     for path in ROOT.iterdir():
         if path.name in {"app", "client", "deploy", "README.md"}:
             (root / path.name).symlink_to(path)
-    (root / "docs").mkdir()
-    for path in (ROOT / "docs").iterdir():
-        if path.suffix == ".md":
-            (root / "docs" / path.name).write_bytes(path.read_bytes())
-        else:
-            (root / "docs" / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "docs", root / "docs")
     return root
