@@ -129,5 +129,5 @@ def test_of_two_new_secrets_only_one_is_used(places: Places) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600 * LONGER)
-def test_twenty_first_starts(places: Places) -> None:
-    start(places, 20 * LONGER)
+def test_ten_first_starts(places: Places) -> None:
+    start(places, 10 * LONGER)

@@ -201,4 +201,4 @@ def test_the_ledger_is_what_an_exact_model_says(breakable: Breakable) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200 * LONGER)
 def test_the_ledger_is_what_an_exact_model_says_at_length(breakable: Breakable) -> None:
-    _explore(breakable, 15 * LONGER, 50)
+    _explore(breakable, 8 * LONGER, 50)

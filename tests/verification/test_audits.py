@@ -19,7 +19,7 @@ from app.mechanism_audit.tails import clamp_probability, miss_probability
 # Without shrinking, which would take minutes before the first case that fails is told.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 FAST = settings(max_examples=2, suppress_health_check=list(HealthCheck), phases=PHASES)
-LONG = settings(FAST, max_examples=15 * LONGER)
+LONG = settings(FAST, max_examples=8 * LONGER)
 
 
 def decimals(least: int, most: int) -> st.SearchStrategy[mpq]:

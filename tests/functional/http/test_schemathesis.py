@@ -13,7 +13,7 @@ CHECKS = [
     *("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance"),
     *("response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance"),
 ]
-SECONDS = 15 * LONGER  # of random calls; the examples and the coverage of the schemas come before
+SECONDS = 8 * LONGER  # of random calls; the examples and the coverage of the schemas come before
 
 
 @pytest.mark.slow
