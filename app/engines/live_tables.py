@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import Answer, CellSums, CrossMoments, Moments, Needs
+from app.dp.table.sums import Answer, CellSums, CrossMoments, Moments, Needs, Total
 from app.engines.atomic_files import write_atomically
 from app.engines.errors import StaleTable
 
@@ -74,7 +74,7 @@ class LiveTable:
         Raises:
             StaleTable: the statement counted a different number of rows.
         """
-        if isinstance(answer, Moments | CrossMoments):
+        if isinstance(answer, Moments | Total | CrossMoments):
             self.require_rows(answer.n)
         else:
             self.require_rows(needs.rows(answer) if isinstance(needs, CellSums) else sum(answer))

@@ -8,7 +8,18 @@ import numpy.typing as npt
 
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.table.sums import (
+    Answer,
+    BinCounts,
+    CellSums,
+    ColumnSums,
+    ColumnTotal,
+    CrossMoments,
+    Moments,
+    Needs,
+    PairSums,
+    Total,
+)
 from app.engines.made_up_columns import MadeUpColumn, Places, make_up_column
 
 MAX_ROWS = 4_096
@@ -41,6 +52,8 @@ class MadeUpTable:
             case ColumnSums(column=name, codes=codes):
                 found = self._find_codes(name, codes)
                 return Moments(self._n, self._sum(found), self._sum(found * found))
+            case ColumnTotal(column=name, codes=codes):
+                return Total(self._n, self._sum(self._find_codes(name, codes)))
             case PairSums():
                 x, y = self._find_codes(needs.x, needs.x_codes), self._find_codes(needs.y, needs.y_codes)
                 return CrossMoments(self._n, self._sum(x), self._sum(y), self._sum(x * y))

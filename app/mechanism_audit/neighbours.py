@@ -17,7 +17,7 @@ from app.dp.statistics.count_base import SharedCounts
 from app.dp.statistics.quantile_counts import QuantileCounts
 from app.dp.table.bins import Bins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnTotal, CrossMoments, Moments, PairSums, Total
 from app.mechanism_audit.findings import Finding, at_most
 from app.mechanism_audit.intervals import Interval
 from app.mechanism_audit.privacy import loss, maximum
@@ -191,13 +191,15 @@ def _answer(statistic: Statistic, dataset: Dataset) -> Answer:
         for row, count in dataset.items():
             counts[_place(needs.bins, dict(zip(COLUMNS, row, strict=True))[needs.column])] += count
         return tuple(counts)
-    x_codes = needs.codes if isinstance(needs, ColumnSums) else needs.x_codes
+    x_codes = needs.x_codes if isinstance(needs, PairSums) else needs.codes
     x = [(x_codes.code(row[0]), count) for row, count in dataset.items()]
     total = sum(code * count for code, count in x)
     if isinstance(needs, PairSums):
         y = [needs.y_codes.code(row[1]) for row in dataset]
         products = sum(code * count * other for (code, count), other in zip(x, y, strict=True))
         return CrossMoments(n, total, sum(other * count for (_, count), other in zip(x, y, strict=True)), products)
+    if isinstance(needs, ColumnTotal):
+        return Total(n, total)
     return Moments(n, total, sum(code * code * count for code, count in x))
 
 

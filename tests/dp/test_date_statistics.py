@@ -14,7 +14,7 @@ from app.dp.table.bins import IntervalBins
 from app.dp.table.calendar_bins import PERIODS, bins_by_period
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import Beyond, count_units, format_units, label_period
-from app.dp.table.sums import Moments
+from app.dp.table.sums import ColumnTotal, Moments, Total
 
 EPOCH = date(1970, 1, 1)
 
@@ -114,6 +114,8 @@ def answer(statistic: Statistic, rows: tuple[int | None, ...]) -> Any:
     needs: Any = statistic.needs
     if hasattr(needs, "codes"):
         codes = [needs.codes.code(None if row is None else mpq(row)) for row in rows]
+        if isinstance(needs, ColumnTotal):
+            return Total(len(rows), sum(codes))
         return Moments(len(rows), sum(codes), sum(code * code for code in codes))
     if not hasattr(needs, "axes"):
         places = [place(row, needs.bins) for row in rows]

@@ -23,7 +23,7 @@ from app.dp.statistics.equal_numbers import (
 from app.dp.statistics.histogram import Histogram
 from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, ColumnTotal, Moments, Total
 from app.engines.sql.bin_expressions import cuts_between, missing_bin
 
 Row = tuple[Any, ...]
@@ -110,9 +110,10 @@ def place(bins: Any, value: Any) -> int:
 def answer(statistic: Statistic, rows: tuple[Row, ...], names: tuple[str, ...]) -> Answer:
     """As an engine answers, by the definition."""
     needs, table = statistic.needs, [dict(zip(names, row, strict=True)) for row in rows]
-    if isinstance(needs, ColumnSums):
+    if isinstance(needs, ColumnSums | ColumnTotal):
         codes = [needs.codes.code(row[needs.column]) for row in table]
-        return Moments(len(rows), sum(codes), sum(code * code for code in codes))
+        moments = Moments(len(rows), sum(codes), sum(code * code for code in codes))
+        return moments if isinstance(needs, ColumnSums) else Total(*moments[:2])
     axes = ((needs.column, needs.bins),) if isinstance(needs, BinCounts) else needs.axes
     conditions = () if isinstance(needs, BinCounts) else needs.conditions
     cells, total = Counter[tuple[int, ...]](), 0

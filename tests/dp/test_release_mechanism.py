@@ -14,7 +14,7 @@ from app.dp.mechanism.planning import UNIT
 from app.dp.numbers.exact import to_nearest_double
 from app.dp.statistics import build
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import Moments
+from app.dp.table.sums import Total
 
 COLUMNS = {
     "mass": Column("mass", Kind.INTEGER, (mpq(2000), mpq(7000))),
@@ -48,7 +48,7 @@ def test_the_documented_example() -> None:
 def test_a_release_is_on_the_grid_around_the_centre(seeded_bits: Callable[[int], Any]) -> None:
     statistic = build({"kind": "mean", "column": "mass"}, COLUMNS, 344, 1)
     mechanism = Mechanism.for_epsilon(statistic, mpq(1, 2), GAMMA, 0)
-    answer = Moments(344, 344 * 2201, 0)
+    answer = Total(344, 344 * 2201)
     bits = seeded_bits(1)
     for _ in range(50):
         (value,) = mechanism.draw(answer, bits)

@@ -26,7 +26,18 @@ from gmpy2 import mpq
 
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_number
 from app.dp.table.codes import codes_for
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.table.sums import (
+    Answer,
+    BinCounts,
+    CellSums,
+    ColumnSums,
+    ColumnTotal,
+    CrossMoments,
+    Moments,
+    Needs,
+    PairSums,
+    Total,
+)
 
 MAX_UNITS = 10**18 - 1
 """A decimal that may stay live has 18 digits."""
@@ -51,6 +62,7 @@ def all_needs() -> Iterator[Needs]:
     }
     for name, each in codes.items():
         yield from (ColumnSums(name, one) for one in each)
+        yield from (ColumnTotal(name, one) for one in each)
     for (x, xs), (y, ys) in product(codes.items(), repeat=2):
         if x < y:
             yield from (PairSums(x, a, y, b) for a, b in list(product(xs, ys))[::11])
@@ -80,6 +92,8 @@ def expected(needs: Needs) -> Answer:
     if isinstance(needs, ColumnSums):
         codes = [documented_code(value, needs.codes) for value in of[needs.column]]
         return Moments(len(codes), sum(codes), sum(q * q for q in codes))
+    if isinstance(needs, ColumnTotal):
+        return Total(*expected(needs.with_squares)[:2])
     xs = [documented_code(value, needs.x_codes) for value in of[needs.x]]
     ys = [documented_code(value, needs.y_codes) for value in of[needs.y]]
     return CrossMoments(len(xs), sum(xs), sum(ys), sum(q * r for q, r in zip(xs, ys, strict=True)))

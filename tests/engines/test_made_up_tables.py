@@ -12,7 +12,7 @@ from gmpy2 import mpq
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
 from app.dp.table.codes import codes_for
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import BinCounts, CellSums, ColumnSums, CrossMoments, Moments, PairSums
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, ColumnTotal, CrossMoments, Moments, PairSums, Total
 from app.engines.made_up_columns import make_up_column
 from app.engines.made_up_table import MAX_ROWS, MadeUpTable
 
@@ -45,6 +45,7 @@ def test_sums_of_columns_are_those_of_all_rows(bounds: Any) -> None:
     y = codes_for(REAL, REAL_BOUNDS[0])
     total = sum_rows(ROWS, CellSums((), (), ("integer", x), ("integer", x)))
     assert table.answer(ColumnSums("integer", x)) == Moments(N, total[2], total[4])
+    assert table.answer(ColumnTotal("integer", x)) == Total(N, total[2])
     both = sum_rows(ROWS, CellSums((), (), ("integer", x), ("real", y)))
     assert table.answer(PairSums("integer", x, "real", y)) == CrossMoments(N, *both[2:])
 

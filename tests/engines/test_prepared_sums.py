@@ -38,7 +38,7 @@ from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_edges, bins_by_
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetween, OneOf, is_missing
-from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, ColumnTotal, Moments, Needs, PairSums, Total
 from app.engines import prepared_sums
 from app.engines.prepared_sums import PreparedTable, prepared_file
 from app.engines.storage.prepared_answers import find_prepared_answer
@@ -120,6 +120,8 @@ def test_a_first_question_at_the_declared_bounds_costs_no_scan(
         expected = [documented_code(value, codes) for value in values]
         answer = shared_tables.sums(worst, ColumnSums(column.name, codes))
         assert answer == Moments(len(expected), sum(expected), sum(q * q for q in expected))
+        answer = shared_tables.sums(worst, ColumnTotal(column.name, codes))
+        assert answer == Total(len(expected), sum(expected))
     bins = {Kind.CATEGORY: CategoryBins(CATEGORY.categories, missing=True), Kind.BOOLEAN: BooleanBins(missing=True)}
     if column.kind is Kind.INTEGER:
         bins[column.kind] = bins_by_number(column, 7, None)

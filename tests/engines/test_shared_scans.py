@@ -2,15 +2,17 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from cell_cases import CASES
 from engine_world import CATEGORY, INTEGER, REAL, as_parquet, take_in
 from gmpy2 import mpq
-from sources_world import all_needs
+from sources_world import all_needs, expected
 from sql_words import TABLE, assert_common_words
 from sqlglot import exp
 
@@ -22,7 +24,7 @@ from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Moments, Needs, P
 from app.engines.errors import EngineFailure
 from app.engines.prepared_sums import PreparedTable
 from app.engines.sql.queries import Dialect
-from app.engines.sql.scan_sharing import MAX_LITERALS, MAX_NEEDS, scans_of
+from app.engines.sql.scan_sharing import MAX_LITERALS, MAX_NEEDS, axes_of, scans_of
 from app.engines.sql.shared_queries import build_shared_query
 from app.engines.storage.shared_scans import SharedScans
 from app.engines.storage.tables import Tables
@@ -53,6 +55,40 @@ def test_the_worst_rows_give_the_same_integers_together(worst: str, shared_table
         together = shared_tables._engine.compute(path, scan)
         assert together == [shared_tables._engine.compute(path, [each])[0] for each in scan]
         assert all(type(number) is int for answer in together for number in answer)
+
+
+def test_the_worst_rows_give_the_same_integers_by_the_same_groups(worst: str, shared_tables: Tables) -> None:
+    groups = ("category", CategoryBins(CATEGORY.categories, missing=True)), ("boolean", BooleanBins(missing=True))
+    cells: list[Needs] = [CellSums(axes) for axes in (groups[:1], groups)]
+    cells += [replace(each, axes=axes) for each in CASES[::5] for axes in (groups[:1], groups)]
+    scans = scans_of([*CASES, *cells, BinCounts(*groups[0])], keyed=False)
+    path = shared_tables._path(worst)
+    together = [scan for scan in scans if len(scan) > 1 and axes_of(scan[0])]
+    assert sum(map(len, together)) > 50
+    assert any(isinstance(each, BinCounts) for scan in together for each in scan)
+    for scan in together:
+        for prepared in (None, shared_tables._prepared.find(path)):
+            for needs, answer in zip(scan, shared_tables._engine.compute(path, scan, prepared), strict=True):
+                assert answer == expected(needs)
+                assert all(type(number) is int for number in answer)
+
+
+def test_new_questions_by_the_same_groups_are_one_scan(tables: Tables, statements: list[str]) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2, 5])
+    groups = (("integer", bins_by_number(INTEGER, 3, (mpq(0), mpq(6)))),)
+    filters = [(Between("integer", Kind.INTEGER, 0, i, 9),) for i in range(4)]
+    counts = [CellSums(groups, conditions) for conditions in filters]
+    sums = [CellSums(groups, conditions, ("integer", CODES)) for conditions in [(), *filters]]
+    answers = tables.all_sums(file_id, [*counts, *sums, *means(1)])
+    assert [answers[each] for each in counts] == [
+        (1, 1, 1, 0, 0),  # the last are those without a value, and those outside
+        (1, 1, 1, 0, 0),
+        (0, 1, 1, 0, 1),
+        (0, 0, 1, 0, 2),
+    ]
+    assert answers[sums[0]] == (1, 1, 1, 0, 0, 1, 2, 5, 0)
+    assert answers[sums[3]] == (0, 1, 1, 0, 1, 0, 2, 5, 0)
+    assert len(statements) == 2  # by the groups, and over all rows
 
 
 def test_fifty_new_questions_are_few_scans(tables: Tables, statements: list[str]) -> None:
@@ -112,7 +148,8 @@ def test_a_failure_tells_nothing(tables: Tables, caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_only_words_that_every_engine_has(dialect: Dialect) -> None:
-    for scan in [each for each in scans_of(all_needs()) if len(each) > 1][::4]:
+    scans = [*scans_of(all_needs()), *scans_of(CASES, keyed=False)]
+    for scan in [each for each in scans if len(each) > 1][::4]:
         text = build_shared_query(scan, TABLE, dialect)
         assert_common_words(text, dialect, also=frozenset({"GroupingSets", "Tuple", "In", "Neg"}))
         assert dialect != "spark" or text.count("SUM(") == text.count("SUM(CAST(")
@@ -156,7 +193,7 @@ def test_what_questions_have_in_common_is_worked_out_once() -> None:
     )
     (scan,) = scans_of([*asked, *asked])
     text = build_shared_query(scan, exp.to_table("t"), "duckdb")
-    assert text.count(' AS "q') == 4  # two codes, and the condition as a truth value and as a number
+    assert text.count(' AS "v') == 4  # two codes, and the condition as a truth value and as a number
 
 
 def test_separate_calls_at_the_same_time_share_scans(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,8 +222,12 @@ def test_separate_calls_at_the_same_time_share_scans(tables: Tables, monkeypatch
     assert found == [tables._engine.compute(tables._path(file_id), [each], None)[0] for each in asked]
 
 
+def one_by_one(needs: Iterable[Needs]) -> list[tuple[Needs, ...]]:
+    return [(each,) for each in needs]
+
+
 def test_a_statement_that_fails_is_an_error_of_its_own_calls_alone() -> None:
-    shared = SharedScans(lambda needs: [(each,) for each in needs])
+    shared = SharedScans()
     good, bad = means(2)
     entered = threading.Barrier(2)
 
@@ -198,22 +239,22 @@ def test_a_statement_that_fails_is_an_error_of_its_own_calls_alone() -> None:
     def ask(needs: Needs) -> object:
         entered.wait(60)
         try:
-            return dict(shared.compute("table", [needs], scan))
+            return dict(shared.compute("table", [needs], one_by_one, scan))
         except EngineFailure:
             return "failed"
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(ask, (good, bad))) == [{good: Moments(1, 2, 4)}, "failed"]
-    assert dict(shared.compute("table", [good], scan)) == {good: Moments(1, 2, 4)}
+    assert dict(shared.compute("table", [good], one_by_one, scan)) == {good: Moments(1, 2, 4)}
     assert (shared._waiting, shared._in_round) == ({}, set())
 
 
 def test_a_call_that_is_interrupted_leaves_nobody_waiting() -> None:
-    shared, (first, second) = SharedScans(scans_of), means(2)
+    shared, (first, second) = SharedScans(), means(2)
 
     def interrupt(_: Sequence[Needs]) -> list[Moments]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        dict(shared.compute("table", [first], interrupt))
-    assert dict(shared.compute("table", [second], lambda _: [Moments(1, 2, 4)])) == {second: Moments(1, 2, 4)}
+        dict(shared.compute("table", [first], scans_of, interrupt))
+    assert dict(shared.compute("table", [second], scans_of, lambda _: [Moments(1, 2, 4)])) == {second: Moments(1, 2, 4)}

@@ -13,7 +13,7 @@ from gmpy2 import mpq
 
 from app.dp.table.bins import BooleanBins, CategoryBins, bins_by_number
 from app.dp.table.codes import codes_for
-from app.dp.table.sums import BinCounts, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.table.sums import BinCounts, ColumnSums, ColumnTotal, CrossMoments, Moments, Needs, PairSums, Total
 from app.engines.storage import stored_sums
 from app.engines.storage.stored_sums import StoredSums
 from app.engines.storage.tables import Tables
@@ -35,6 +35,7 @@ def test_another_process_does_not_scan_again(tmp_path: Path, monkeypatch: pytest
     needs: list[Needs] = [
         SUMS,
         ColumnSums("integer", codes_for(INTEGER, (mpq(0), mpq(2) ** 63))),
+        ColumnTotal("integer", codes_for(INTEGER, (mpq(0), mpq(9)))),
         PairSums("integer", SUMS.codes, "integer", SUMS.codes),
         BinCounts("integer", bins_by_number(INTEGER, 1000, None)),
     ]
@@ -44,9 +45,16 @@ def test_another_process_does_not_scan_again(tmp_path: Path, monkeypatch: pytest
     forbid_scans(second, monkeypatch)
     again = [second.sums(file_id, each) for each in needs]
     assert again == answers
-    assert [type(answer) for answer in again] == [Moments, Moments, CrossMoments, tuple]
+    assert [type(answer) for answer in again] == [Moments, Moments, Total, CrossMoments, tuple]
     assert all(type(number) is int for answer in again for number in answer)
     second.close()
+
+
+def test_a_total_is_taken_from_kept_squares(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    file_id = take_in(tables, INTEGER, [1, 2])
+    tables.sums(file_id, SUMS)
+    forbid_scans(tables, monkeypatch)
+    assert tables.sums(file_id, ColumnTotal("integer", SUMS.codes)) == Total(2, 3)
 
 
 def test_what_differs_in_anything_is_another_question(tables: Tables, tmp_path: Path) -> None:
@@ -54,6 +62,7 @@ def test_what_differs_in_anything_is_another_question(tables: Tables, tmp_path: 
     needs: list[Needs] = [
         *(ColumnSums(name, codes) for name in ("a", "b") for codes in (SUMS.codes, codes_for(REAL, None))),
         ColumnSums("a", codes_for(BOOLEAN, None)),
+        ColumnTotal("a", codes_for(BOOLEAN, None)),
         *(BinCounts("a", bins_by_number(INTEGER, i, None)) for i in (2, 3)),
         *(BinCounts("a", bins) for bins in (BooleanBins(missing=False), BooleanBins(missing=True))),
         *(

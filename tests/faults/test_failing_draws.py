@@ -9,7 +9,7 @@ from faulty_world import MEAN, Breakable, refused
 
 from app.dp.errors import DrawExhausted
 from app.dp.mechanism.mechanism import Mechanism
-from app.dp.table.sums import Answer, Moments, Needs
+from app.dp.table.sums import Answer, Moments, Needs, Total
 from app.engines.errors import EngineFailure
 from app.engines.storage.tables import Tables
 
@@ -22,7 +22,7 @@ def _of_more_rows(patch: pytest.MonkeyPatch) -> None:
 
     def more(tables: Tables, file_id: str, needs: Iterable[Needs]) -> dict[Needs, Answer]:
         return {
-            each: found._replace(n=found.n + 1) if isinstance(found, Moments) else (found[0] + 1, *found[1:])
+            each: found._replace(n=found.n + 1) if isinstance(found, Moments | Total) else (found[0] + 1, *found[1:])
             for each, found in sums(tables, file_id, needs).items()
         }
 

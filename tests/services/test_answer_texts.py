@@ -20,7 +20,7 @@ from app.dp.numbers.exact import decimal_text, json_number, round_down, round_up
 from app.dp.statistics import build
 from app.dp.statistics.treatment import Treatment
 from app.dp.table.columns import Column, Kind
-from app.dp.table.sums import Moments
+from app.dp.table.sums import ColumnSums, Moments, Total
 from app.json_text import BATCH, dictionary_entries, double_texts, encode_json, join_array, number_texts, texts_array
 from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.answers.releases import Release
@@ -114,7 +114,8 @@ def released(plan: Plan, seed: int) -> tuple[bytes, Sequence[mpq]]:
         places = [int(numbers.random() ** 3 * plan.statistic.components) for _ in range(DATASET.n)]
         answer = tuple(np.bincount(places, minlength=plan.statistic.components).tolist())
     else:
-        answer = Moments(DATASET.n, 700, 700)
+        squared = isinstance(plan.statistic.needs, ColumnSums)
+        answer = Moments(DATASET.n, 700, 700) if squared else Total(DATASET.n, 700)
     drawn = plan.mechanism.draw(answer, SeededBits(seed))
     return b"".join(release_answers.encode_release("an id", DATASET, plan, drawn)), list(drawn)
 

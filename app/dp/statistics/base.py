@@ -17,9 +17,9 @@ from app.dp.table.cells import Partition
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Column, Kind
 from app.dp.table.dates import Beyond, format_down, require_units
-from app.dp.table.sums import Answer, CrossMoments, Moments, Needs
+from app.dp.table.sums import Answer, CrossMoments, Moments, Needs, Total
 
-Sums = TypeVar("Sums", Moments, CrossMoments)
+Sums = TypeVar("Sums", Moments, Total, CrossMoments)
 
 _MAX_IDENTITY_LENGTH = 255
 

@@ -8,7 +8,7 @@ from gmpy2 import mpq
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.single_column import SingleColumn
 from app.dp.table.columns import Kind
-from app.dp.table.sums import Answer, Moments
+from app.dp.table.sums import Answer, ColumnTotal, Total
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,11 @@ class Mean(SingleColumn):
     """The mean of a column's values within its bounds [a, b], in the column's units; R = b - a."""
 
     kind: ClassVar[str] = "mean"
+
+    @property
+    def needs(self) -> ColumnTotal:
+        """The sum of the column's codes."""
+        return ColumnTotal(self.column, self.codes)
 
     @property
     def lower(self) -> Rational:
@@ -44,5 +49,5 @@ class Mean(SingleColumn):
 
     def values(self, answer: Answer) -> tuple[Rational]:
         """Return the mean a + R·S/(K·n)."""
-        sums = self._check_answer(answer, Moments)
+        sums = self._check_answer(answer, Total)
         return (self.codes.lower + self.codes.width * mpq(sums.total, self.codes.steps * self.n),)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 from app.dp.statistics.base import Statistic, describe_bounds, find_column, parse_bounds
 from app.dp.table.codes import Codes, codes_for
 from app.dp.table.columns import Column
-from app.dp.table.sums import ColumnSums
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,6 @@ class SingleColumn(Statistic, ABC):
         """Return the statistic that a request asks for; raise InvalidStatistic if it is invalid."""
         column = find_column(columns, spec.get("column"), "column")
         return cls(n, rows_per_unit, column.name, codes_for(column, parse_bounds(column, spec.get("bounds"))))
-
-    @property
-    def needs(self) -> ColumnSums:
-        """The sums of the column's codes and of their squares."""
-        return ColumnSums(self.column, self.codes)
 
     def describe(self) -> dict[str, Any]:
         """Return the request for this statistic, with bounds unless the column is boolean."""

@@ -14,7 +14,7 @@ from app.dp.table.bins import Bins, IntervalBins
 from app.dp.table.codes import Codes, codes_for, to_stored_bound
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import Between, Condition, Missing, OneOf
-from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, ColumnTotal, Needs, PairSums
 
 MissingAs: TypeAlias = Rational | Literal["excluded", "missing", "outside"]
 """The value that a missing one counts as, or where it goes.
@@ -68,7 +68,7 @@ def list_treatments(statistic: Statistic, columns: Mapping[str, Column]) -> tupl
 
 def _list_all(needs: Needs, columns: Mapping[str, Column], *, counts_values: bool) -> Iterator[Treatment]:
     """Yield treatments; the first one of a column counts, since rows outside a filter are not summed at all."""
-    if isinstance(needs, ColumnSums):
+    if isinstance(needs, ColumnSums | ColumnTotal):
         yield _of_codes(columns[needs.column], needs.codes)
     elif isinstance(needs, PairSums):
         yield _of_codes(columns[needs.x], needs.x_codes)

@@ -7,7 +7,7 @@ from gmpy2 import mpq
 
 from app.dp.numbers.exact import Rational
 from app.dp.statistics.single_column import SingleColumn
-from app.dp.table.sums import Answer, Moments
+from app.dp.table.sums import Answer, ColumnSums, Moments
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,11 @@ class Variance(SingleColumn):
     """The variance, divisor n - 1, of values within bounds of width R, in the square of the column's units."""
 
     kind: ClassVar[str] = "variance"
+
+    @property
+    def needs(self) -> ColumnSums:
+        """The sums of the column's codes and of their squares."""
+        return ColumnSums(self.column, self.codes)
 
     @property
     def lower(self) -> Rational:

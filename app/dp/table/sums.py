@@ -19,6 +19,19 @@ class ColumnSums:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnTotal:
+    """The sum of a column's codes alone, which takes a scan less time; answered by `Total`."""
+
+    column: str
+    codes: Codes
+
+    @property
+    def with_squares(self) -> ColumnSums:
+        """The request whose answer begins with the answer to this one."""
+        return ColumnSums(self.column, self.codes)
+
+
+@dataclass(frozen=True, slots=True)
 class PairSums:
     """The sums of two columns' codes and of their products; answered by `CrossMoments`."""
 
@@ -87,7 +100,7 @@ class CellSums:
         )
 
 
-Needs: TypeAlias = ColumnSums | PairSums | BinCounts | CellSums
+Needs: TypeAlias = ColumnSums | ColumnTotal | PairSums | BinCounts | CellSums
 
 
 class Moments(NamedTuple):
@@ -96,6 +109,13 @@ class Moments(NamedTuple):
     n: int
     total: int
     squares: int
+
+
+class Total(NamedTuple):
+    """The sum S = Σq over the codes of all `n` rows."""
+
+    n: int
+    total: int
 
 
 class CrossMoments(NamedTuple):
@@ -107,4 +127,4 @@ class CrossMoments(NamedTuple):
     products: int
 
 
-Answer: TypeAlias = Moments | CrossMoments | tuple[int, ...]
+Answer: TypeAlias = Moments | Total | CrossMoments | tuple[int, ...]

@@ -7,7 +7,7 @@ from sqlglot import ErrorLevel, exp
 
 from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.columns import Kind
-from app.dp.table.sums import BinCounts, ColumnSums, PairSums
+from app.dp.table.sums import BinCounts, ColumnSums, ColumnTotal, PairSums
 from app.engines.sql.bin_expressions import Cuts, bin_of, cuts_between, interval_bin, missing_bin, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
@@ -38,18 +38,18 @@ class Query(NamedTuple):
 
 
 @cache_queries
-def sums_query(needs: ColumnSums | PairSums, table: Source, dialect: Dialect) -> str:
-    """Return a query for one row: the number of rows, then the sums in the order of `Moments` or `CrossMoments`."""
+def sums_query(needs: ColumnSums | ColumnTotal | PairSums, table: Source, dialect: Dialect) -> str:
+    """Return a query for one row: the number of rows, then the sums in the order of the answer."""
     q, r = column("q"), column("r")
-    if isinstance(needs, ColumnSums):
-        codes = [_alias(code(column(needs.column), needs.codes), "q")]
-        summed = [q, exp.Mul(this=q, expression=q.copy())]
-    else:
+    if isinstance(needs, PairSums):
         codes = [
             _alias(code(column(needs.x), needs.x_codes), "q"),
             _alias(code(column(needs.y), needs.y_codes), "r"),
         ]
         summed = [q, r, exp.Mul(this=q, expression=r)]
+    else:
+        codes = [_alias(code(column(needs.column), needs.codes), "q")]
+        summed = [q] if isinstance(needs, ColumnTotal) else [q, exp.Mul(this=q, expression=q.copy())]
     coded = _select(table.copy(), *codes)
     return render(_select(_nest(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
 

@@ -1,7 +1,7 @@
-"""One statement that answers several needs: a row of all their sums, or counts by all their keys (GROUPING SETS).
+"""One statement that answers several needs: a row of all their sums, one for each cell, or counts by all their keys.
 
 The codes, bins and conditions are those of a need's own statement, so the integers are the same. Every engine computes
-GROUPING SETS in one pass over the table.
+GROUPING SETS, for the counts by several keys, in one pass over the table.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -12,20 +12,34 @@ from sqlglot import exp
 
 from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
-from app.dp.table.sums import Answer, CellSums, ColumnSums, CrossMoments, Moments, Needs, PairSums
+from app.dp.table.conditions import Condition
+from app.dp.table.sums import (
+    Answer,
+    BinCounts,
+    CellSums,
+    ColumnSums,
+    ColumnTotal,
+    CrossMoments,
+    Moments,
+    Needs,
+    PairSums,
+    Total,
+)
 from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.cell_queries import all_hold
 from app.engines.sql.expressions import Node, case, code, column, whole
 from app.engines.sql.queries import Dialect, Source, count_true, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
-from app.engines.sql.scan_sharing import axes_of, in_one_row
+from app.engines.sql.scan_sharing import axes_of, have_same_axes, in_one_row
+
+_CELL = "cell"
 
 
 @cache_queries
 def build_shared_query(scan: tuple[Needs, ...], table: Source, dialect: Dialect) -> str:
     """Return the statement that answers one group of needs from `scans_of`."""
-    query = _sums(scan, table.copy(), dialect) if in_one_row(scan[0]) else _counts(scan, table.copy())
+    query = _sums(scan, table.copy(), dialect) if have_same_axes(scan) else _counts(scan, table.copy())
     return render(query, dialect)
 
 
@@ -35,7 +49,9 @@ def read_shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) ->
         ((n, *totals),) = rows
         # A sum over no rows is NULL. Then n is 0, which shows that the table has changed.
         left = iter([int(total or 0) for total in totals])
-        return [_from_row(each, int(n), left) for each in scan]
+        return [_read_row(each, int(n), left) for each in scan]
+    if have_same_axes(scan):
+        return _read_cells(scan, rows)
     counts = [[0] * (_keys(each) + isinstance(each, CellSums)) for each in scan]  # the last: rows outside the cells
     for *keys, count in rows:
         ((place, key),) = [(place, key) for place, key in enumerate(keys) if key is not None]
@@ -44,50 +60,71 @@ def read_shared_answers(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) ->
 
 
 def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
-    """Return a query for one row: the number of rows, then the sums of each need in the order that `_from_row` reads.
+    """Return a query for one row, or for one row for each non-empty cell, which begins with the index of the cell.
 
-    Codes and conditions that several needs share are computed once for each row.
+    Then come the number of rows, and the sums of each need in the order in which they are read. Codes and conditions
+    that several needs share are computed once for each row.
     """
-    names: dict[Hashable, str] = {}
-    values: list[Node] = []
+    values, lookup = _RowValues(), CategoryLookup()
+    by_cell = axes_of(scan[0])
+    cell = [exp.alias_(_cell(by_cell, values, lookup), _CELL, quoted=True, copy=False)] if by_cell else []
+    sums = [each for needs in scan for each in _list_sums(needs, values, dialect)]
+    coded = exp.select(*values.list_aliased(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
+    if not by_cell:
+        return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
+    located = exp.select(*cell, *map(column, values.names), copy=False).from_(coded, copy=False)
+    nested = lookup.join(located).subquery("nested", copy=False)
+    query = exp.select(column(_CELL), exp.Count(this=exp.Star()), *sums, copy=False).from_(nested, copy=False)
+    return query.group_by(column(_CELL), copy=False)
 
-    def named(key: Hashable, value: Node) -> Node:
-        if key not in names:
-            names[key] = f"q{len(names)}"
-            values.append(exp.alias_(value, names[key], quoted=True, copy=False))
-        return column(names[key])
+
+def _list_sums(needs: Needs, values: "_RowValues", dialect: Dialect) -> Iterator[Node]:
+    """Yield the sums that answer a need, over all rows or over those of a cell."""
+    if isinstance(needs, BinCounts) or (isinstance(needs, CellSums) and not needs.conditions):
+        yield exp.Count(this=exp.Star())
+    elif isinstance(needs, CellSums) and needs.summed is None:
+        met = values.name_of((all_hold, needs.conditions), lambda: all_hold(needs.conditions))
+        yield count_true(column(met), dialect)
+    elif isinstance(needs, CellSums):
+        yield exact_sum(_inside(needs.conditions, values), dialect)
+    for first, *further in _list_products(needs, values):
+        product = first
+        for factor in further:
+            product = exp.Mul(this=product, expression=factor)
+        yield exact_sum(product, dialect)
+
+
+def _list_products(needs: Needs, values: "_RowValues") -> Iterator[list[Node]]:
+    """Yield the factors of what is summed up: codes, and 0 for the rows that do not meet the conditions."""
 
     def codes_of(name: str, codes: Codes) -> Node:
-        return named((name, codes), code(column(name), codes))
+        return column(values.name_of((name, codes), lambda: code(column(name), codes)))
 
-    totals: list[Node] = []  # of which `counted` are conditions, and the others numbers to sum up
-    counted: set[int] = set()
-    for each in scan:
-        if isinstance(each, ColumnSums):
-            q = codes_of(each.column, each.codes)
-            totals += [q, exp.Mul(this=q, expression=q.copy())]
-        elif isinstance(each, PairSums):
-            q, r = codes_of(each.x, each.x_codes), codes_of(each.y, each.y_codes)
-            totals += [q, r, exp.Mul(this=q, expression=r.copy())]
-        elif isinstance(each, CellSums) and each.summed is None:
-            counted.add(len(totals))
-            totals.append(named((all_hold, each.conditions), all_hold(each.conditions)))
-        elif isinstance(each, CellSums):
-            inside = named(each.conditions, _inside(each, whole(1), whole(0)))
-            summed = [codes_of(*part) for part in (each.summed, each.weighted) if part is not None]
-            totals += [inside, *(exp.Mul(this=inside, expression=q) for q in summed)]
-            if each.weighted is not None:
-                product = exp.Mul(this=summed[0].copy(), expression=summed[1].copy())
-                totals.append(exp.Mul(this=inside.copy(), expression=exp.Paren(this=product)))
-    coded = exp.select(*values, copy=False).from_(table, copy=False).subquery("nested", copy=False)
-    sums = [
-        count_true(total, dialect) if place in counted else exact_sum(total, dialect)
-        for place, total in enumerate(totals)
-    ]
-    return exp.select(exp.Count(this=exp.Star()), *sums, copy=False).from_(coded, copy=False)
+    match needs:
+        case ColumnTotal(name, codes):
+            yield [codes_of(name, codes)]
+        case ColumnSums(name, codes):
+            yield [codes_of(name, codes)]
+            yield [codes_of(name, codes), codes_of(name, codes)]
+        case PairSums(x, x_codes, y, y_codes):
+            yield [codes_of(x, x_codes)]
+            yield [codes_of(y, y_codes)]
+            yield [codes_of(x, x_codes), codes_of(y, y_codes)]
+        case CellSums():
+            parts = [part for part in (needs.summed, needs.weighted) if part is not None]
+            for factors in [*([part] for part in parts), *([parts] if len(parts) > 1 else [])]:
+                inside = [_inside(needs.conditions, values)] if needs.conditions else []
+                yield [*inside, *(codes_of(*part) for part in factors)]
 
 
-def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
+def _inside(conditions: tuple[Condition, ...], values: "_RowValues") -> Node:
+    """Return a node that is 1 for a row that meets all conditions, and else 0."""
+    return column(values.name_of(conditions, lambda: case([(all_hold(conditions), whole(1))], whole(0))))
+
+
+def _read_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
+    if isinstance(needs, ColumnTotal):
+        return Total(n, next(left))
     if isinstance(needs, ColumnSums):
         return Moments(n, next(left), next(left))
     if isinstance(needs, PairSums):
@@ -95,6 +132,19 @@ def _from_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
     inside = next(left)
     sums = needs.sums if isinstance(needs, CellSums) else 0
     return (inside, n - inside, *(next(left) for _ in range(sums)))
+
+
+def _read_cells(scan: Sequence[Needs], rows: Sequence[Sequence[Any]]) -> list[Answer]:
+    answers = [[0] * (needs.answers if isinstance(needs, CellSums) else _keys(needs)) for needs in scan]
+    for cell, n, *totals in rows:
+        left = (int(total or 0) for total in totals)  # a sum of truth values that are all NULL is NULL
+        for needs, answer in zip(scan, answers, strict=True):
+            inside = answer[cell] = next(left)
+            if isinstance(needs, CellSums):
+                answer[needs.count] += int(n) - inside
+                for place in range(needs.sums):
+                    answer[needs.count * (place + 1) + 1 + cell] = next(left)
+    return [tuple(each) for each in answers]
 
 
 def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
@@ -127,6 +177,11 @@ class _RowValues:
             self._values[key] = value()
         return self._names[key]
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all values."""
+        return [*self._names.values()]
+
     def list_aliased(self) -> list[Node]:
         """Return all values, aliased to their names."""
         return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
@@ -134,26 +189,28 @@ class _RowValues:
 
 def _key(needs: Needs, values: _RowValues, lookup: CategoryLookup) -> Node:
     """Return the index of a row's bin or cell, which is never NULL."""
+    index = _cell(axes_of(needs), values, lookup)
+    if not isinstance(needs, CellSums) or not needs.conditions:
+        return index
+    inside = exp.EQ(this=_inside(needs.conditions, values), expression=whole(1))
+    return case([(inside, index)], whole(needs.count))
+
+
+def _cell(axes: Sequence[tuple[str, Bins]], values: _RowValues, lookup: CategoryLookup) -> Node:
+    """Return the index of a row's cell among those of at least one axis."""
     index: Node | None = None
-    for name, bins in axes_of(needs):
+    for name, bins in axes:
         place = _bin(name, bins, values, lookup)
         if index is not None:
             before = exp.Mul(this=exp.Paren(this=index), expression=whole(bins.count))
             place = exp.Add(this=before, expression=place)
         index = place
     assert index is not None  # noqa: S101 - for the type checker
-    if not isinstance(needs, CellSums) or not needs.conditions:
-        return index
-    inside = values.name_of(needs.conditions, lambda: _inside(needs, whole(1), whole(0)))
-    return case([(exp.EQ(this=column(inside), expression=whole(1)), index)], whole(needs.count))
+    return index
 
 
 def _keys(needs: Needs) -> int:
     return prod(bins.count for _, bins in axes_of(needs))
-
-
-def _inside(needs: CellSums, value: Node, outside: Node) -> Node:
-    return case([(all_hold(needs.conditions), value)], outside) if needs.conditions else value
 
 
 def _bin(name: str, bins: Bins, values: _RowValues, lookup: CategoryLookup) -> Node:

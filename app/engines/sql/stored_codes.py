@@ -10,7 +10,7 @@ from app.dp.table.bins import Bins, CategoryBins
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Kind
 from app.dp.table.conditions import Condition, Missing, NoneOf, OneOf
-from app.dp.table.sums import BinCounts, CellSums, ColumnSums, Needs, PairSums
+from app.dp.table.sums import BinCounts, CellSums, ColumnSums, ColumnTotal, Needs, PairSums
 from app.engines.prepared_sums import PreparedTable
 from app.engines.stored_columns import encode_code_name, encode_name
 
@@ -27,8 +27,8 @@ class StoredPlaces(CategoryBins):
 
 def use_stored_columns(needs: Needs, table: PreparedTable | None) -> Needs:
     """Return the same needs with the columns of the stored file of a table, and its codes where it has them."""
-    if isinstance(needs, ColumnSums):
-        return ColumnSums(*_use_codes(needs.column, needs.codes, table))
+    if isinstance(needs, ColumnSums | ColumnTotal):
+        return type(needs)(*_use_codes(needs.column, needs.codes, table))
     if isinstance(needs, PairSums):
         x, x_codes = _use_codes(needs.x, needs.x_codes, table)
         return PairSums(x, x_codes, *_use_codes(needs.y, needs.y_codes, table))

@@ -14,7 +14,7 @@ from app.dp.table.bins import Bins, BooleanBins, CategoryBins
 from app.dp.table.codes import Codes
 from app.dp.table.columns import Kind
 from app.dp.table.conditions import Between, Condition, Missing, NotBetween, OneOf
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, Moments, Needs, PairSums
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, ColumnTotal, Moments, Needs, PairSums, Total
 from app.engines.prepared_sums import PreparedColumn, PreparedTable, Ranges
 from app.engines.sql.bin_expressions import cuts_between, missing_bin
 from app.engines.stored_file.code_arrays import to_codes
@@ -26,6 +26,9 @@ def find_prepared_answer(table: PreparedTable, needs: Needs) -> Answer | None:
     """Return the answer to a need that the prepared sums of a table decide, else None."""
     if isinstance(needs, PairSums):
         return None
+    if isinstance(needs, ColumnTotal):
+        moments = find_prepared_answer(table, needs.with_squares)
+        return None if moments is None else Total(*moments[:2])
     column = _find_only_column(table, needs)
     if column is None:
         return None

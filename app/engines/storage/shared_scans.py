@@ -3,9 +3,13 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from app.dp.table.sums import Answer, Needs
 from app.engines.errors import EngineFailure
+
+Group: TypeAlias = Callable[[Iterable[Needs]], list[tuple[Needs, ...]]]
+Scan: TypeAlias = Callable[[Sequence[Needs]], Sequence[Answer]]
 
 
 @dataclass
@@ -26,25 +30,20 @@ class SharedScans:
     A call that finds no round of its table starts one. Needs that arrive during a round wait, and one of their calls
     starts the next round, which answers all that wait, with as few statements as possible. So a call waits for at most
     one round of others, and every answer comes from a statement that began after the call did.
-
-    Args:
-        group: groups needs by the statement that answers them.
     """
 
-    def __init__(self, group: Callable[[Iterable[Needs]], list[tuple[Needs, ...]]]) -> None:
-        self._group = group
+    def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: dict[str, dict[Needs, _Pending]] = {}
         self._in_round: set[str] = set()
 
-    def compute(
-        self, table: str, needs: Iterable[Needs], scan: Callable[[Sequence[Needs]], Sequence[Answer]]
-    ) -> Iterator[tuple[Needs, Answer]]:
+    def compute(self, table: str, needs: Iterable[Needs], group: Group, scan: Scan) -> Iterator[tuple[Needs, Answer]]:
         """Yield the answers to needs; those of a statement that failed come last, as its error.
 
         Args:
             table: which table the needs are about.
             needs: what to compute.
+            group: groups needs by the statement that answers them.
             scan: runs one statement over the table.
 
         Raises:
@@ -57,7 +56,7 @@ class SharedScans:
             waiting = self._waiting.setdefault(table, {})
             mine = {each: waiting.setdefault(each, _Pending()) for each in asked}
         while self._must_start_round(table, mine.values()):
-            self._run_round(table, scan)
+            self._run_round(table, group, scan)
         errors = []
         for each, pending in mine.items():
             if pending.answer is None:
@@ -78,12 +77,12 @@ class SharedScans:
                 self._changed.wait()
         return False
 
-    def _run_round(self, table: str, scan: Callable[[Sequence[Needs]], Sequence[Answer]]) -> None:
+    def _run_round(self, table: str, group: Group, scan: Scan) -> None:
         """Answer everything that waits for a scan of the table."""
         with self._changed:
             left = self._waiting.pop(table, {})
         try:
-            for together in self._group(left):
+            for together in group(left):
                 self._answer(together, left, scan)
         finally:
             with self._changed:
@@ -93,12 +92,7 @@ class SharedScans:
                 self._in_round.discard(table)
                 self._changed.notify_all()
 
-    def _answer(
-        self,
-        together: Sequence[Needs],
-        pending: dict[Needs, _Pending],
-        scan: Callable[[Sequence[Needs]], Sequence[Answer]],
-    ) -> None:
+    def _answer(self, together: Sequence[Needs], pending: dict[Needs, _Pending], scan: Scan) -> None:
         """Run one statement, and tell the calls that wait for it."""
         try:
             answers = scan(together)

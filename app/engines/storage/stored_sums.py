@@ -11,7 +11,7 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, CrossMoments, Moments, Needs
+from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, ColumnTotal, CrossMoments, Moments, Needs, Total
 from app.engines.atomic_files import write_atomically
 
 logger = logging.getLogger(__name__)
@@ -37,11 +37,16 @@ class StoredSums:
             answer = _answer(needs, json.loads(path.read_bytes()))
             os.utime(path)
         except FileNotFoundError:
-            return None
+            return self._find_in_squares(file_id, needs) if isinstance(needs, ColumnTotal) else None
         except (OSError, ValueError, TypeError) as error:
             logger.warning("stored sums cannot be read: %s", type(error).__name__)
             return None
         return answer
+
+    def _find_in_squares(self, file_id: str, needs: ColumnTotal) -> Total | None:
+        """Return the total from the answer to a request that asked for the squares too."""
+        answer = self.find(file_id, needs.with_squares)
+        return None if answer is None else Total(*answer[:2])
 
     def keep(self, file_id: str, needs: Needs, answer: Answer, table: Path) -> None:
         """Store an answer, unless `table`, the file from which it was computed, no longer exists."""
@@ -96,4 +101,6 @@ def _answer(needs: Needs, numbers: object) -> Answer:
         if len(numbers) != (needs.bins.count if isinstance(needs, BinCounts) else needs.answers):
             raise ValueError("not one for each bin")
         return tuple(numbers)
+    if isinstance(needs, ColumnTotal):
+        return Total(*numbers)
     return Moments(*numbers) if isinstance(needs, ColumnSums) else CrossMoments(*numbers)

@@ -90,7 +90,7 @@ class Tables:
         self._asked: SingleFlightCache[tuple[str, Needs], Answer] = SingleFlightCache(0, 0)
         self._stored_sums = StoredSums(self._directory)
         self._prepared = PreparedTables()
-        self._shared_scans = SharedScans(scans_of)
+        self._shared_scans = SharedScans()
         self._reader = reader
         of_intake = self._engine, self._sources, self._pending, reader, copy_limits
         self.intake = TableIntake(self._directory, *of_intake)
@@ -266,7 +266,8 @@ class Tables:
             with metrics.engine_timed():
                 return scan(together)
 
-        yield from self._shared_scans.compute(file_id, [each for each in needs if can_share(each, keyed=keyed)], timed)
+        together = [each for each in needs if can_share(each, keyed=keyed)]
+        yield from self._shared_scans.compute(file_id, together, partial(scans_of, keyed=keyed), timed)
         for each in needs:
             if not can_share(each, keyed=keyed):
                 yield each, timed([each])[0]
