@@ -72,8 +72,12 @@ class ColumnPlan:
 
     @property
     def has_codes(self) -> bool:
-        """Whether a stored table has a column of its codes or places; a boolean column is one already."""
-        return self.column.kind is not Kind.BOOLEAN
+        """Whether a stored table has a column of its codes or places.
+
+        Exact codes are the values themselves, clamped and less the lower bound: a column of them would take as much
+        space as the values.
+        """
+        return self.codes is None or not self.codes.exact
 
     @property
     def counts(self) -> int:

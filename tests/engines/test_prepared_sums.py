@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -257,17 +258,27 @@ def test_rows_that_are_left_out_of_a_unit_are_not_counted(tables: Tables, monkey
 
 
 def test_a_pair_at_declared_bounds_reads_the_codes(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"real": [31.0, 64.5, None], "integer": [2000, 9000, 3000]})
-    file_id = tables.intake.ingest(as_parquet(table), [REAL, INTEGER], []).file_id
+    wide = replace(INTEGER, name="wide", bounds=(mpq(0), mpq(2) ** 40))
+    table = pa.table({"real": [31.0, 64.5, None], "wide": [2000, 9000, 3000]})
+    file_id = tables.intake.ingest(as_parquet(table), [REAL, wide], []).file_id
     asked: list[str] = []
     plain = tables._engine._rows
     monkeypatch.setattr(tables._engine, "_rows", lambda query, path: asked.append(query) or plain(query, path))
-    tables.sums(file_id, PairSums("real", codes_for(REAL, None), "integer", codes_for(INTEGER, None)))
+    tables.sums(file_id, PairSums("real", codes_for(REAL, None), "wide", codes_for(wide, None)))
     assert encode_code_name("real") in asked[0]
     assert "CASE" not in asked[0]
-    tables.sums(file_id, PairSums("real", codes_for(REAL, (mpq(0), mpq(1))), "integer", codes_for(INTEGER, None)))
+    tables.sums(file_id, PairSums("real", codes_for(REAL, (mpq(0), mpq(1))), "wide", codes_for(wide, None)))
     assert encode_name("real") in asked[1]
-    assert encode_code_name("integer") in asked[1]
+    assert encode_code_name("wide") in asked[1]
+
+
+def test_codes_that_are_the_values_are_not_stored_again(tables: Tables) -> None:
+    table = pa.table({"integer": [2000, 9000, 3000], "boolean": [True, False, None], "real": [31.0, 64.5, None]})
+    file_id = tables.intake.ingest(as_parquet(table), [INTEGER, BOOLEAN, REAL], []).file_id
+    stored = [encode_name("integer"), encode_name("boolean"), encode_name("real"), encode_code_name("real")]
+    assert pq.read_schema(tables._path(file_id)).names == stored
+    codes = codes_for(INTEGER, None)
+    assert tables.sums(file_id, PairSums("integer", codes, "integer", codes)).total_x == 0 + 5000 + 1000
 
 
 @pytest.mark.parametrize(

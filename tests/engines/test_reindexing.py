@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_world import COLUMNS, as_csv, worst_rows
@@ -52,6 +53,19 @@ def test_an_old_table_answers_as_before_and_gets_its_codes(tables: Tables, old: 
     assert tables.count_once(old, needs) == before
     tables.reindex(old, COLUMNS, lambda _: True)  # again: the same
     assert tables.count_once(old, needs) == before
+
+
+def test_codes_that_earlier_versions_stored_are_left_out(tables: Tables, old: str) -> None:
+    tables.reindex(old, COLUMNS, lambda _: True)
+    path, name = tables._path(old), encode_code_name("integer")
+    table = pq.read_table(path)
+    codes = pa.array([7] * table.num_rows, pa.uint32())  # of a table that is not damaged, they would be right
+    pq.write_table(table.append_column(name, codes), path, write_statistics=False)
+    needs = [*all_needs()][::3]
+    with_codes = tables.count_once(old, needs)
+    tables.reindex(old, COLUMNS, lambda _: True)
+    assert name not in pq.read_schema(path).names
+    assert tables.count_once(old, needs) == with_codes
 
 
 @pytest.mark.parametrize("step", ["write_prepared", "exchange_table", "unlink", "rename"])

@@ -19,7 +19,7 @@ from app.engines.errors import InvalidFile
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.tables import Tables
-from app.engines.stored_columns import encode_code_name, encode_name
+from app.engines.stored_columns import encode_name
 
 X = Column("x", Kind.INTEGER, (mpq(0), mpq(10**6)))
 PEOPLE = [f"p{i % 100}" for i in range(250)]  # 50 have three rows, 50 two
@@ -58,7 +58,7 @@ def test_as_many_are_kept_as_were_declared(tables: Tables, write: Callable[..., 
     rows = Counter(PEOPLE[x] for x in kept)
     assert rows == {person: min(count, most) for person, count in Counter(PEOPLE).items()}
     assert (len(kept), len(set(kept))) == (ingested.n, ingested.n)
-    assert pq.read_schema(tables._path(ingested.file_id)).names == [encode_name("x"), encode_code_name("x")]
+    assert pq.read_schema(tables._path(ingested.file_id)).names == [encode_name("x")]
 
 
 def test_which_are_kept_is_a_matter_of_a_key(tables: Tables) -> None:

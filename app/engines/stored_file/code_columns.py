@@ -29,18 +29,12 @@ class CodeColumns:
         """The columns of codes that each row group gets."""
         return [each.field for each in self._totals if each.plan.has_codes]
 
-    @property
-    def exact_codes(self) -> set[str]:
-        """The names of those columns whose codes are the values themselves, less the lower bound."""
-        plans = [each.plan for each in self._totals if each.plan.has_codes]
-        return {encode_code_name(plan.column.name) for plan in plans if plan.codes is not None and plan.codes.exact}
-
     def add(self, group: pa.Table) -> pa.Table:
         """Count a row group, and return it with its codes."""
         self._n += group.num_rows
         for each in self._totals:
             codes = each.add(group.column(encode_name(each.plan.column.name)))
-            if each.plan.has_codes:
+            if codes is not None:
                 group = group.append_column(each.field, codes)
         return group
 
@@ -60,8 +54,8 @@ class _ColumnTotals(ABC):
         self.counts = np.zeros(plan.counts, np.int64)
 
     @abstractmethod
-    def add(self, values: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-        """Count the values of a row group, and return their codes, or the places of categories."""
+    def add(self, values: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array | None:
+        """Count the values of a row group, and return the codes or places that are stored, if any."""
 
     @abstractmethod
     def finish(self) -> PreparedColumn:
@@ -97,7 +91,7 @@ class _CountedValues(_ColumnTotals):
         self._after = 1 if plan.ranges is None else int(plan.ranges.least[-1])
         self._codes = np.append(to_codes(values, None, codes), np.uint32(codes.null_code))
 
-    def add(self, values: pa.ChunkedArray) -> pa.Array:
+    def add(self, values: pa.ChunkedArray) -> pa.Array | None:
         numbers, missing = to_numbers(values.combine_chunks())
         places = np.clip(numbers.astype(np.int64, copy=False), self._before, self._after)
         places -= self._before
@@ -105,7 +99,7 @@ class _CountedValues(_ColumnTotals):
         found = np.bincount(places, minlength=self.plan.counts + 1)
         self.counts += found[:-1]
         self.missing += int(found[-1])
-        return pa.array(self._codes[places])
+        return pa.array(self._codes[places]) if self.plan.has_codes else None
 
     def finish(self) -> PreparedColumn:
         pairs = [*zip([*self.counts.tolist(), self.missing], self._codes.tolist(), strict=True)]
@@ -121,7 +115,7 @@ class _SummedCodes(_ColumnTotals):
         self._of = codes
         self._total = self._squares = 0
 
-    def add(self, values: pa.ChunkedArray) -> pa.Array:
+    def add(self, values: pa.ChunkedArray) -> pa.Array | None:
         numbers, missing = to_numbers(values.combine_chunks())
         codes = to_codes(numbers, missing, self._of)
         self._total += int(codes.sum(dtype=np.uint64))
@@ -132,7 +126,7 @@ class _SummedCodes(_ColumnTotals):
             below = np.count_nonzero(known < self.plan.ranges.least[1])
             above = np.count_nonzero(known > self.plan.ranges.most[1])
             self.counts += (below, len(numbers) - np.count_nonzero(missing) - below - above, above)
-        return pa.array(codes)
+        return pa.array(codes) if self.plan.has_codes else None
 
     def finish(self) -> PreparedColumn:
         return PreparedColumn(self.plan, self._total, self._squares, self.missing, self.counts.tolist())

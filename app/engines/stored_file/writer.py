@@ -53,7 +53,7 @@ def write_batches(
             written,
             compression="snappy",
             write_statistics=False,  # they would tell values, and are never used
-            **_choose_encodings(written, code_columns),
+            **_choose_encodings(written),
         ) as writer,
     ):
         for group in _groups(batches, max(1, min(MAX_ROWS_IN_GROUP, MAX_CELLS_IN_GROUP // len(written)))):
@@ -79,7 +79,7 @@ def read_stored(table: Path, columns: Sequence[Column]) -> Iterator[pa.RecordBat
             yield batch.select(names)
 
 
-def _choose_encodings(schema: pa.Schema, code_columns: CodeColumns) -> dict[str, Any]:
+def _choose_encodings(schema: pa.Schema) -> dict[str, Any]:
     """Return the encodings of the columns, which their types and declarations alone decide.
 
     Texts are often repeated, and so are places: they get a dictionary. Whole numbers are stored as differences in as
@@ -87,7 +87,7 @@ def _choose_encodings(schema: pa.Schema, code_columns: CodeColumns) -> dict[str,
     """
     places = {pa.uint8(), pa.uint16()}
     repeated = [field.name for field in schema if pa.types.is_string(field.type) or field.type in places]
-    whole = {field.name for field in schema if pa.types.is_int64(field.type)} | code_columns.exact_codes
+    whole = [field.name for field in schema if pa.types.is_int64(field.type)]
     return {
         "use_dictionary": repeated or False,
         "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED") or None,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from service_world import X_COLUMNS, Service, Table, a_name
 
-from app.engines.stored_columns import encode_code_name, encode_name
+from app.engines.stored_columns import encode_name
 
 ALMOST_SURELY = {"epsilon": 1000, "alpha": "1e-9"}
 
@@ -237,11 +237,11 @@ def test_which_texts_are_null_is_declared(one_service: Service) -> None:
 
 
 def test_columns_that_are_not_named_are_not_stored(one_service: Service) -> None:
-    """Columns of the file that the metadata does not name are not stored; of the others values and codes are."""
+    """Columns of the file that the metadata does not name are not stored."""
     before = set(one_service.data.glob("*.parquet"))
     one_service.table(X_COLUMNS, "secret,x,more\n111,1,a\n222,2,b\n")
     (stored,) = set(one_service.data.glob("*.parquet")) - before
-    assert pq.read_schema(stored).names == [encode_name("x"), encode_code_name("x")]
+    assert pq.read_schema(stored).names == [encode_name("x")]
 
 
 @pytest.mark.parametrize(
