@@ -10,8 +10,22 @@ from app.engines.sql.queries import Dialect
 TABLE = exp.to_table("worst")
 # Every engine has these, with the same meaning; a dialect that lacks a word may drop it without a sound.
 WORDS = {
-    *("Add", "Alias", "Case", "Cast", "Column", "Count", "DataType", "DataTypeParam", "EQ", "Floor", "From", "GTE"),
-    *("And", "GT", "Not", "Or"),
+    *(
+        "Add",
+        "Alias",
+        "Case",
+        "Cast",
+        "Column",
+        "Count",
+        "DataType",
+        "DataTypeParam",
+        "Div",
+        "EQ",
+        "Floor",
+        "From",
+        "GTE",
+    ),
+    *("And", "Div", "GT", "Not", "Or"),
     *("Group", "Identifier", "If", "Is", "LT", "LTE", "Least", "Literal", "Mul", "Null", "Paren", "Select", "Star"),
     *("Sub", "Subquery", "Sum", "Table", "TableAlias"),
     *("Join", "Tuple", "Values"),  # with the list of declared categories

@@ -1,6 +1,7 @@
 """Counts of bins: every value in the very interval that holds it."""
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,13 +29,14 @@ from engine_world import (
 from gmpy2 import mpq
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from app.dp.errors import InvalidStatistic
 from app.dp.table.bins import BooleanBins, CategoryBins, IntervalBins, bins_by_edges, bins_by_number
 from app.dp.table.columns import Column, Kind
 from app.dp.table.sums import BinCounts
 from app.engines.sql import queries
-from app.engines.sql.bin_expressions import cuts_between
+from app.engines.sql.bin_expressions import cuts_between, find_even_steps
 from app.engines.storage.tables import Tables
 
 JOINED = queries.MAX_HALVED_CUTS + 2
@@ -132,6 +134,41 @@ def test_any_bins(shared_tables: Tables, lower: mpq, width: mpq, intervals: int,
     file_id = take_in(shared_tables, column, values)
     assert shared_tables.sums(file_id, BinCounts(column.name, bins)) == expected_counts(values, bins)
     shared_tables.drop(file_id)
+
+
+@quick
+@given(
+    st.integers(-(10**4), 10**4),
+    st.one_of(
+        st.builds(lambda size, shift: mpq(size) * mpq(2) ** shift, st.integers(1, 1000), st.integers(-80, 80)),
+        st.integers(1, 10**4).map(lambda hundredths: mpq(hundredths, 100)),
+        st.floats(1e-90, 1e90).map(mpq),
+    ),
+    st.integers(5, 500),
+    st.data(),
+)
+def test_one_operation_finds_the_interval_of_every_double(before: int, width: mpq, intervals: int, data: Any) -> None:
+    bins = by_number(REAL, intervals, (before * width, (before + intervals) * width))
+    steps = None if bins is None else find_even_steps(bins)
+    if bins is None or steps is None:
+        return
+    inner = bins.thresholds()[1:-1]
+    inside = data.draw(st.lists(st.floats(inner[0], math.nextafter(inner[-1], -math.inf)), max_size=50))
+    inside += [near for cut in inner[1:] for near in (math.nextafter(cut, -math.inf), cut)][:-1]
+    for value in inside:
+        distance = value - steps.origin
+        found = distance / steps.factor if steps.divides else distance * steps.factor
+        assert found != 0  # an underflow is an error in Postgres
+        assert math.floor(found) - steps.offset == bisect_right(inner, value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "intervals"), [((0, 100), 20), ((0, 70), 7), ((10, 90), 10), ((-5, 5), 40), ((0, 1), 64)]
+)
+def test_usual_bins_need_one_operation(bounds: tuple[int, int], intervals: int) -> None:
+    bins = bins_by_number(REAL, intervals, (mpq(bounds[0]), mpq(bounds[1])))
+    text = queries.counts_query(BinCounts("real", bins), exp.to_table("t"), "duckdb").text
+    assert text.count("CASE") == 1
 
 
 @pytest.mark.parametrize("column", [REAL, INTEGER], ids=lambda column: column.name)

@@ -8,7 +8,15 @@ from sqlglot import ErrorLevel, exp
 from app.dp.table.bins import CategoryBins, IntervalBins
 from app.dp.table.columns import Kind
 from app.dp.table.sums import BinCounts, ColumnSums, ColumnTotal, PairSums
-from app.engines.sql.bin_expressions import Cuts, bin_of, cuts_between, interval_bin, missing_bin, needs_lookup
+from app.engines.sql.bin_expressions import (
+    Cuts,
+    bin_of,
+    cuts_between,
+    find_even_steps,
+    interval_bin,
+    missing_bin,
+    needs_lookup,
+)
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
 from app.engines.sql.query_cache import cache_queries
@@ -62,7 +70,7 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     if not isinstance(bins, IntervalBins):
         return Query(render(_counts(_select(source, _alias(bin_of(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
-    if len(cuts.thresholds) <= MAX_HALVED_CUTS:
+    if len(cuts.thresholds) <= MAX_HALVED_CUTS or find_even_steps(bins) is not None:
         return Query(render(_counts(_select(source, _alias(interval_bin(value, bins, cuts), "bin"))), dialect))
     if dialect == "duckdb":
         return Query(render(_count_by_join(value, bins, source), dialect), cuts)
