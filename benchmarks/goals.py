@@ -93,8 +93,8 @@ def _verification(database: str) -> Callable[[Sequence[Row]], float]:
     return lambda rows: _cell(rows[::-1], "entries a second", database=database)
 
 
-def _registration(rows: Sequence[Row]) -> float:
-    return _cell(rows, "ratio", what="processor s")
+def _registration(what: str) -> Callable[[Sequence[Row]], float]:
+    return lambda rows: _cell(rows, "ratio", what=what)
 
 
 _ON = {"releases-sqlite": "SQLite", "releases-postgres": "Postgres"}
@@ -118,7 +118,8 @@ GOALS = (
     Goal("A first filtered count over HTTP, beside numpy", "first-questions", _over_http("filtered count"), most=1),
     Goal("A first mean at other bounds over HTTP", "first-questions", _over_http("mean, other"), most=1.2),
     Goal("Fifty first questions at once, beside DuckDB", "dashboards", _against("DuckDB", "at once", "50 all"), most=1),
-    Goal("Registration, beside one without prepared sums", "registration", _registration, most=1.3),
+    Goal("Registration, beside one without prepared sums", "registration", _registration("processor s"), most=1.3),
+    Goal("Bytes of a table, beside one without prepared sums", "registration", _registration("stored MB"), most=1.5),
     *(Goal(f"Growth of plans, on {name}", run, _growth("plan p50 ms"), most=1.2) for run, name in _GROWTH.items()),
     *(
         Goal(f"Growth of releases, on {name}", run, _growth("release p50 ms"), most=1.2)

@@ -158,7 +158,7 @@ def test_one_operation_finds_the_interval_of_every_double(before: int, width: mp
     for value in inside:
         distance = value - steps.origin
         found = distance / steps.factor if steps.divides else distance * steps.factor
-        assert found != 0  # an underflow is an error in Postgres
+        assert found != 0 or distance == 0  # an underflow is an error in Postgres
         assert math.floor(found) - steps.offset == bisect_right(inner, value)
 
 

@@ -47,14 +47,14 @@ def failure_of(call: Callable[[], object]) -> EngineFailure:
 
 
 def test_a_file_is_private_typed_and_tells_no_values_by_its_footer(tables: Tables) -> None:
-    ingested = tables.intake.ingest(BytesIO(b"integer,other\n5,x\n7,y\n"), [INTEGER], [])
+    ingested = tables.intake.ingest(BytesIO(b"integer,other,real\n5,x,1\n7,y,2\n"), [INTEGER, REAL], [])
     tables.settle(ingested.file_id)
     path = tables._path(ingested.file_id)
     assert contents(tables) == [path.name, prepared_file(path).name]
     assert [stat.S_IMODE(each.stat().st_mode) for each in (path, prepared_file(path))] == [0o600] * 2
     metadata = pq.read_metadata(path)
-    assert (metadata.num_rows, metadata.num_columns, ingested.n) == (2, 2, 2)
-    assert not any(metadata.row_group(0).column(i).is_stats_set for i in range(2))
+    assert (metadata.num_rows, metadata.num_columns, ingested.n) == (2, 3, 2)
+    assert not any(metadata.row_group(0).column(i).is_stats_set for i in range(3))
     assert pq.read_table(path).column(0).to_pylist() == [5, 7]
 
 
