@@ -47,10 +47,12 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 	@test -f app/guide/index.html || $(MAKE) --no-print-directory docs || echo "The guide could not be built; make docs says why."
 	@$(BIN)/snapledger serve
 
-docs: $(VENV)/guide ## Build the guide that the service shows at /guide; every warning is an error
+docs: app/guide/index.html ## Build the guide that the service shows at /guide; every warning is an error
+
+app/guide/index.html: $(VENV)/guide $(shell find docs -type f) $(shell find app client/src -name '*.py' -o -name openapi.json)
 	@echo "Building the guide …"
 	@rm -rf app/guide
-	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide
+	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide || { rm -rf app/guide; exit 1; }
 
 # Not loaded, since what needs them is left out: they take a second of each process.
 LEFT_OUT := -p no:schemathesis --ignore=tests/browser --ignore=tests/hostile --ignore=tests/r --ignore=tests/recipes --ignore=tests/generated_clients
@@ -64,7 +66,7 @@ test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times 
 test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory each (as root, in a memory cgroup)
 	@$(BIN)/python -m pytest -q -m hostile tests/hostile </dev/null
 
-test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
+test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready docs ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
 
 GENERATORS := tools/generators
