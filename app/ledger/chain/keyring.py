@@ -5,12 +5,12 @@ of the hash chain; the seed of the Ed25519 key that signs checkpoints; and the k
 Secrets and keys are never shown, logged or stored in a table.
 """
 
-import hashlib
 import hmac
 from collections.abc import Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from app.ledger.chain.canonical_json import Member, encode_array
@@ -19,7 +19,6 @@ MIN_SECRET_LENGTH = 32
 """In characters. HKDF adds no entropy, so a short secret would stay weak."""
 
 ID_BYTES = 8
-BLOCK_BYTES = 64  # of SHA-256
 
 
 def _derive_key(secret: bytes, purpose: str, length: int) -> bytes:
@@ -29,22 +28,19 @@ def _derive_key(secret: bytes, purpose: str, length: int) -> bytes:
 class Seal:
     """Computes hashes and seals under one secret."""
 
-    __slots__ = ("_id", "_inner", "_outer", "secret_id")
+    __slots__ = ("_id", "_keyed", "secret_id")
 
     def __init__(self, secret: str) -> None:
         raw = secret.encode()
-        # HMAC (RFC 2104) from two hashes that have begun with the key: a library's takes a third longer.
-        key = _derive_key(raw, "chain", 32).ljust(BLOCK_BYTES, b"\0")
-        self._inner, self._outer = (hashlib.sha256(bytes(byte ^ pad for byte in key)) for pad in (0x36, 0x5C))
+        self._keyed = HMAC(_derive_key(raw, "chain", 32), SHA256())
         self._id = _derive_key(raw, "secret-id", ID_BYTES)
         self.secret_id = self._id.hex()
 
     def hash(self, canonical: bytes) -> bytes:
         """HMAC-SHA-256 of an entry's canonical bytes."""
-        inner, outer = self._inner.copy(), self._outer.copy()
-        inner.update(canonical)
-        outer.update(inner.digest())
-        return outer.digest()
+        started = self._keyed.copy()
+        started.update(canonical)
+        return started.finalize()
 
     def seal_row(self, version: str, *members: Member) -> bytes:
         """The seal that is stored with a row and reveals changes to it: the secret's id and an HMAC of the members."""
