@@ -61,7 +61,7 @@ test: $(VENV)/development ## Run the tests, on SQLite and Postgres
 
 test-slow: LONGER ?= 1
 test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times as long
-	@LONGER=$(LONGER) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow || test $$? -eq 5  # 5: there are none
+	@LONGER=$(LONGER) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m slow || test $$? -eq 5  # 5: there are none
 
 test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory each (as root, in a memory cgroup)
 	@$(BIN)/python -m pytest -q -m hostile tests/hostile </dev/null

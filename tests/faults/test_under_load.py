@@ -21,7 +21,7 @@ import httpx
 import psutil
 import pytest
 from postgres_machine import Machine
-from service_world import X_COLUMNS, Table, numbers_csv, serving
+from service_world import X_COLUMNS, Table, becomes, numbers_csv, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -140,13 +140,10 @@ def test_a_worker_is_killed(tmp_path: Path, machine: Machine) -> None:
             load.recover()
         load.assert_paid_once(lost=True)
         assert 0 < load.lost <= 3 * CLIENTS
-        for _ in range(50):  # a request is counted until a moment after its answer
-            text = httpx.get(f"{load.table.service.url}/metrics").text
-            if "\nsnapledger_requests_in_flight 1.0" in text:
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("those of the killed workers are not forgotten")
+        # A request is counted until a moment after its answer, and those of the killed workers are forgotten.
+        assert becomes(
+            lambda: "\nsnapledger_requests_in_flight 1.0" in load.table.service.stranger.get("/metrics").text
+        )
 
 
 def test_the_database_is_killed(tmp_path: Path, machine: Machine) -> None:
