@@ -141,9 +141,10 @@ def test_a_worker_is_killed(tmp_path: Path, machine: Machine) -> None:
         load.assert_paid_once(lost=True)
         assert 0 < load.lost <= 3 * CLIENTS
         # A request is counted until a moment after its answer, and those of the killed workers are forgotten.
-        assert becomes(
-            lambda: "\nsnapledger_requests_in_flight 1.0" in load.table.service.stranger.get("/metrics").text
-        )
+        address = f"{load.table.service.url}/metrics"
+        assert becomes(lambda: "\nsnapledger_requests_in_flight 1.0" in httpx.get(address).text), httpx.get(
+            address
+        ).text
 
 
 def test_the_database_is_killed(tmp_path: Path, machine: Machine) -> None:
