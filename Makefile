@@ -66,7 +66,7 @@ test-slow: $(VENV)/development ## Run the tests that take long, or LONGER times 
 test-hostile: $(VENV)/development ## Attack services that have 1 GiB of memory each (as root, in a memory cgroup)
 	@$(BIN)/python -m pytest -q -m hostile tests/hostile </dev/null
 
-test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready docs ## Run the dashboard's tests in headless Chromium (Debian's package chromium)
+test-browser: $(VENV)/development $(PROVIDER)/node_modules/ready docs ## Run the dashboard's tests in headless Chromium (Debian's package chromium-headless-shell, or chromium)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m browser tests/browser
 
 GENERATORS := tools/generators
@@ -85,7 +85,7 @@ test-generated-clients: $(VENV)/development .venv-generators/ready $(GENERATORS)
 test-r: $(VENV)/development ## Build and check the R client, and try it against a service (needs R: see .ci/run)
 	@$(BIN)/python -m pytest -q -m r tests/r
 
-test-recipes: $(VENV)/development $(RECIPES)/ready $(RECIPE_CHECKS)/node_modules/ready ## Try the guide's recipes: Superset, LibreOffice, pandas (needs LibreOffice and chromium: see .ci/run)
+test-recipes: $(VENV)/development $(RECIPES)/ready $(RECIPE_CHECKS)/node_modules/ready ## Try the guide's recipes: Superset, LibreOffice, pandas (needs Debian's libreoffice-base libreoffice-calc odbc-postgresql python3-uno unixodbc chromium)
 	@PATH="$$PATH:$(CURDIR)/$(NODE)/bin" $(BIN)/python -m pytest -q -m recipes tests/recipes
 
 $(RECIPES)/ready: requirements-recipes.lock

@@ -23,7 +23,7 @@ def do(folder: Path, *task: str, **more: str) -> dict[str, Any]:
     """Start LibreOffice with an empty profile, have a task done in it, and return what it found."""
     office = shutil.which("soffice")
     if office is None or subprocess.run([PYTHON, "-c", "import uno"], capture_output=True, check=False).returncode:  # noqa: S603
-        pytest.skip("LibreOffice or python3-uno is not installed: .ci/run names Debian's packages")
+        pytest.skip("LibreOffice or python3-uno is not installed: make help names Debian's packages")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | more
     profile, pipe = f"-env:UserInstallation={(folder / 'profile').as_uri()}", f"recipes{os.getpid()}"
     options = ("--headless", "--norestore", "--nologo", f"--accept=pipe,name={pipe};urp")
@@ -54,7 +54,7 @@ def test_calc_shows_nothing_with_a_wrong_key(readings: Readings, tmp_path: Path)
 
 def test_base_reads_the_database(readings: Readings, tmp_path: Path) -> None:
     if not Path("/etc/odbcinst.ini").exists() or "[PostgreSQL Unicode]" not in Path("/etc/odbcinst.ini").read_text():
-        pytest.skip("odbc-postgresql is not installed: .ci/run names Debian's packages")
+        pytest.skip("odbc-postgresql is not installed: make help names Debian's packages")
     described = (DOCS / "examples" / "odbc.ini").read_text()
     settings = tmp_path / "odbc.ini"
     settings.write_text(described.replace("db.example.org", readings.socket))
