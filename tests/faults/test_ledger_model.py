@@ -194,11 +194,6 @@ def _explore(breakable: Breakable, examples: int, steps: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_ledger_is_what_an_exact_model_says(breakable: Breakable) -> None:
-    _explore(breakable, 8, 40)
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(1200 * LONGER)
-def test_the_ledger_is_what_an_exact_model_says_at_length(breakable: Breakable) -> None:
+def test_the_ledger_is_what_an_exact_model_says(breakable: Breakable) -> None:
     _explore(breakable, 8 * LONGER, 50)

@@ -1,6 +1,6 @@
 """How often the truth lies outside of what releases and derived statistics say of it: at most a share α of the time.
 
-2,000 simulated releases of each on the penguins, from the exact sums of the engine to the facts of the answer.
+1,000 simulated releases of each on the penguins, from the exact sums of the engine to the facts of the answer.
 The truth is computed from the file by textbook formulas. By an exact binomial test a right interval is found wrong with
 probability below 1e-6 in all tests together.
 """
@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from gmpy2 import mpq
+from lengths import LONGER
 from seeded_bits import SeededBits
 
 from app.db.repositories.datasets import Dataset
@@ -30,7 +31,7 @@ from app.services.planning.questions import Plan, Question
 from app.services.rendering import estimates
 from app.services.rendering.release_answers import ReleaseFacts, describe_facts, fresh_outcome
 
-RELEASES = 2000
+RELEASES = 1000 * LONGER
 ALPHA = mpq(1, 10)
 FALSE_ALARM = Fraction(1, 10**8)  # for each of some thirty tests
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from lengths import LONGER
 from random_questions import COLUMNS, FILTERS, random_statistic, random_terms
 from service_world import Service, Table
 from textbook import Shape, radius, shape, shown
@@ -18,7 +19,7 @@ BY_GROUP = json.dumps({"kind": "count", "group_by": "k"})
 
 RADII = {"radius", "tight_radius", "simultaneous_radius"}
 
-A_THOUSAND = pytest.param(1000, marks=pytest.mark.slow)
+MANY = pytest.param(300 * LONGER, marks=pytest.mark.slow)
 
 
 def told_by(of: Shape, rows_per_unit: int, epsilon: Decimal, terms: dict[str, Any]) -> Decimal:
@@ -32,7 +33,7 @@ def part_of(of: Shape, chance: random.Random) -> str:
     return f"{Decimal(of.width.numerator) / of.width.denominator * share:.25g}"
 
 
-@pytest.mark.parametrize("count", [100, A_THOUSAND])
+@pytest.mark.parametrize("count", [100, MANY])
 def test_the_smallest_epsilon_attains_and_a_unit_less_does_not(one_service: Service, count: int) -> None:
     """Of any n and rows a person, whatever it would take: what is unattainable tells its ε as well."""
     chance, kinds, unattainable = random.Random(7), set(), 0
@@ -67,7 +68,7 @@ def table(one_service: Service) -> Table:
     return one_service.table(COLUMNS, rows, limit="1000000", allowance="1000000", rows_per_unit=2)
 
 
-@pytest.mark.parametrize("count", [40, A_THOUSAND])
+@pytest.mark.parametrize("count", [40, MANY])
 def test_curve_plan_and_release_agree_and_plans_know_what_is_free(table: Table, count: int) -> None:
     """To the last digit; and after releases, what an earlier one answers costs nothing, and else nothing is free."""
     chance = random.Random(8)
