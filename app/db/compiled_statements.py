@@ -18,7 +18,6 @@ from sqlalchemy.types import TypeEngine
 
 Query: TypeAlias = Select[*tuple[Any, ...]]
 Statement: TypeAlias = Query | Insert | Update | Delete
-ReadAhead: TypeAlias = Callable[..., Callable[[], list[tuple[Any, ...]]]]
 
 
 class CompiledStatement:
@@ -57,11 +56,8 @@ class CompiledStatement:
         Raises:
             DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
         """
-        return [self.make(row) for row in self.fetch(connection, cursor, parameters)]
-
-    def fetch(self, connection: Connection, cursor: Any, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:  # noqa: ANN401
-        """As `run`, but return the driver's rows, with no value converted."""
-        return _execute(connection, cursor, self.text, self.bind(parameters), fetch=self.returns > 0)
+        fetched = _execute(connection, cursor, self.text, self.bind(parameters), fetch=self.returns > 0)
+        return [self.make(row) for row in fetched]
 
     def bind(self, parameters: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver expects
         """Return the parameters as the driver takes them, with the statement's constants."""
@@ -141,11 +137,10 @@ _BY_INDEX = "; ".join(f"SET LOCAL enable_{way} = off" for way in ("hashjoin", "b
 
 
 @contextmanager
-def reading_ahead(connection: Connection) -> Iterator[ReadAhead]:
+def reading_ahead(connection: Connection) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
     """Let Postgres find the rows of the next query while the caller works on those before.
 
-    Yields a function that takes a query and its parameters, and returns at once: a function that waits for the driver's
-    rows.
+    Yields a function that takes a query and its parameters, and returns at once: a function that waits for the rows.
 
     Raises:
         DBAPIError: as `CompiledStatement.run`, also where a function waits.
@@ -153,16 +148,15 @@ def reading_ahead(connection: Connection) -> Iterator[ReadAhead]:
     driver: Any = connection.connection.driver_connection
     run_script(connection, _BY_INDEX)
 
-    def start(query: Query, **parameters: object) -> Callable[[], list[tuple[Any, ...]]]:
+    def start(query: Query, **parameters: object) -> Callable[[], list[Any]]:
         compiled = compile_statement(query, connection.dialect, parameters)
         cursor: Any = connection.connection.cursor(binary=True)  # hashes as they are, not in hexadecimal
         # If psycopg prepared a query only after some uses, and one before it failed, the server would not know it.
         _execute(connection, cursor, compiled.text, compiled.bind(parameters), fetch=False, prepare=True)
 
-        def wait() -> list[tuple[Any, ...]]:
+        def wait() -> list[Any]:
             with _translating(connection):
-                fetched: list[tuple[Any, ...]] = cursor.fetchall()
-                return fetched
+                return [compiled.make(row) for row in cursor.fetchall()]
 
         return wait
 

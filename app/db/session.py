@@ -3,7 +3,7 @@
 `app.db.database` opens them, and repeats a transaction after a serialization failure.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.exc import ResourceClosedError
 
 from app.db.clock import NOW_IN
-from app.db.compiled_statements import Query, ReadAhead, Statement, compile_statement, reading_ahead
+from app.db.compiled_statements import Query, Statement, compile_statement, reading_ahead
 from app.db.deferred_changes import UNLOCKED
 from app.db.row_changes import Row, RowChange, RowKey, write_rows
 
@@ -82,15 +82,13 @@ class Session:
         return self._execute(query, parameters)
 
     @contextmanager
-    def reading_ahead(self) -> Iterator[ReadAhead]:
+    def reading_ahead(self) -> Iterator[Callable[..., Callable[[], list[Any]]]]:
         """Let Postgres find rows while the caller works on others. SQLite finds them when they are waited for.
 
-        Yields a function like `rows` that returns at once: a function that waits for the rows. These are plain tuples
-        with the driver's values, because names and conversions take as long as reading.
+        Yields a function like `rows` that returns at once: a function that waits for the rows.
         """
-        self._require_open()
         if self.dialect == "sqlite":
-            yield lambda query, **parameters: partial(self._fetch, query, parameters)
+            yield lambda query, **parameters: partial(self.rows, query, **parameters)
             return
         with reading_ahead(self._connection) as start:
             yield start
@@ -102,10 +100,6 @@ class Session:
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
         self._require_open()
         return self._execute(statement, parameters)
-
-    def _fetch(self, query: Query, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
-        compiled = compile_statement(query, self._connection.dialect, parameters)
-        return compiled.fetch(self._connection, self._cursor, parameters)
 
     def _execute(self, statement: Statement, parameters: Mapping[str, object]) -> list[Any]:
         return compile_statement(statement, self._connection.dialect, parameters).run(

@@ -13,7 +13,7 @@ from app.db.session import Session
 from app.db.tables import idempotency, releases, reuse_candidates
 from app.errors import DamagedAnswerError
 from app.ledger.answers.answer_storage import COMPRESSED, PACKED, REUSED
-from app.ledger.answers.idempotency import VERSION, Claim, list_sealed_members, own_body
+from app.ledger.answers.idempotency import VERSION, list_sealed_members, own_body
 from app.ledger.answers.releases import CANDIDATE_VERSION, candidate_members
 from app.ledger.chain.keyring import Keyring
 
@@ -72,18 +72,15 @@ def find_unsealed(session: Session, keyring: Keyring, dataset_id: int) -> Iterat
         ):
             yield f"the reuse entry of the release {row.release_id} was changed after it was sealed"
     for row in _read_keys(session, dataset_id):
-        release_id, principal_id, key, fingerprint, status, created_at, body_hash, own, seal = row
-        if own and body_hash is None:
-            body_hash = _compute_hash(session, principal_id, key)
-        claim = Claim(principal_id, key, fingerprint, created_at)
-        if not keyring.is_sealed(seal, VERSION, *list_sealed_members(claim, release_id, status, body_hash)):
-            yield f"an idempotency key or its answer, of the release {release_id}, was changed after it was sealed"
+        body_hash = row.plain_hash or (_compute_hash(session, row) if row.own else None)
+        if not keyring.is_sealed(row.seal, VERSION, *list_sealed_members(row, row.id, row.status, body_hash)):
+            yield f"an idempotency key or its answer, of the release {row.id}, was changed after it was sealed"
 
 
-def _compute_hash(session: Session, principal_id: int, key: str) -> bytes:
+def _compute_hash(session: Session, row: Any) -> bytes:  # noqa: ANN401 - a row of _KEYS
     """The hash of an answer that is not stored plain; empty if the answer is damaged."""
     try:
-        body = own_body(session, principal_id, key)
+        body = own_body(session, row.principal_id, row.key)
         return b"" if body is None else body.checked_sha256()
     except DamagedAnswerError:
         return b""
@@ -96,11 +93,11 @@ def _read_candidates(session: Session, dataset_id: int) -> Iterator[Any]:
         statistic, slot = page[-1].statistic, page[-1].slot
 
 
-def _read_keys(session: Session, dataset_id: int) -> Iterator[tuple[Any, ...]]:
+def _read_keys(session: Session, dataset_id: int) -> Iterator[Any]:
     within = {"dataset": dataset_id, "compressed": COMPRESSED, "reused": REUSED, "packed": PACKED}
     with session.reading_ahead() as start:
         wait = start(_KEYS, **within, release="", principal=0, key="")
         while page := wait():
-            release_id, principal_id, key, *_ = page[-1]
-            wait = start(_KEYS, **within, release=release_id, principal=principal_id, key=key)
+            last = page[-1]
+            wait = start(_KEYS, **within, release=last.id, principal=last.principal_id, key=last.key)
             yield from page

@@ -30,7 +30,6 @@ MAX_PLAIN_BYTES = 2**15
 """Up to this size an answer is held in memory as a whole."""
 
 COMPRESSED, REUSED, PACKED = b"\x01", b"\x02", b"\x03"
-_LARGE = frozenset({COMPRESSED, REUSED})
 HEADER_BYTES = 1 + 8 + 32
 PIECE_BYTES = 2**18
 SLICE_BYTES = 2**20
@@ -335,9 +334,6 @@ def hash_stored(content: bytes) -> bytes:
     Raises:
         DamagedAnswerError: the stored answer is damaged.
     """
-    form = content[:1]
-    if form == PACKED:
-        return hashlib.sha256(unpack(content[1:])).digest()
-    if form in _LARGE:
-        return open_body(of_content(content), len(content)).checked_sha256()
-    return hashlib.sha256(content).digest()
+    if content[:1] not in {COMPRESSED, REUSED}:
+        return hashlib.sha256(unpack_content(content)).digest()
+    return open_body(of_content(content), len(content)).checked_sha256()

@@ -6,7 +6,7 @@ only one of them commit.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import bindparam, case, func, select, update
 
@@ -34,7 +34,8 @@ class ReplayableAnswer:
     body: Body
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """The binding of a principal's key to a request, with the time at which it was made."""
 
     principal_id: int

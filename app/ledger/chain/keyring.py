@@ -79,7 +79,7 @@ class Keyring:
         if not isinstance(stored, bytes):  # SQLite takes any value in any column
             return False
         seal = self._by_id.get(stored[:ID_BYTES])
-        return seal is not None and hmac.compare_digest(seal.hash(encode_array(version, *members)), stored[ID_BYTES:])
+        return seal is not None and hmac.compare_digest(seal.seal_row(version, *members), stored)
 
     def sign(self, message: bytes) -> bytes:
         """The Ed25519 signature of a message, by the current secret's key."""

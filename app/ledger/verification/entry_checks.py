@@ -1,11 +1,10 @@
 """Reads a dataset's entries with their releases, and checks each entry's place in the chain and its release."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import bindparam, case, func, select
 
-from app.db.compiled_statements import ReadAhead
 from app.db.session import Session
 from app.db.tables import entries, releases
 from app.errors import DamagedAnswerError
@@ -19,10 +18,6 @@ PAGE = 500
 MAX_NUMBER = 2**63 - 1
 """The largest number of an entry that a database can store."""
 
-Row: TypeAlias = tuple[Any, ...]
-"""An entry's columns in their order, and what its release has: a plain tuple, since names take as long as a hash."""
-
-_ENTRY = len(entries.c)
 # Small answers are hashed here: a hash in Postgres takes twenty times as long.
 _PAGE = (
     select(
@@ -46,7 +41,7 @@ _NEXT = select(func.min(entries.c.seq).label("seq")).where(
 )
 
 
-def read_entries(session: Session, dataset_id: int, first: int | None = None) -> Iterator[Row]:
+def read_entries(session: Session, dataset_id: int, first: int | None = None) -> Iterator[Any]:
     """Yield the entries from the number `first` on, or all, each with its release.
 
     Pages are read by ranges of numbers. With LIMIT, Postgres might sort all remaining rows for every page.
@@ -82,9 +77,11 @@ def _find_next(session: Session, dataset_id: int, first: int) -> int | None:
     raise ValueError("not a whole number")
 
 
-def _start_page(start: ReadAhead, dataset_id: int, first: int) -> Callable[[], list[Row]]:
-    last = min(first + PAGE - 1, MAX_NUMBER)
-    return start(_PAGE, largest=MAX_PLAIN_BYTES, dataset=dataset_id, first=first, last=last)
+def _start_page(start: Callable[..., Any], dataset_id: int, first: int) -> Callable[[], list[Any]]:
+    wait: Callable[[], list[Any]] = start(
+        _PAGE, largest=MAX_PLAIN_BYTES, dataset=dataset_id, first=first, last=min(first + PAGE - 1, MAX_NUMBER)
+    )
+    return wait
 
 
 class EntryChecks:
@@ -115,7 +112,7 @@ class EntryChecks:
         self._name_of, self._is_sealed = name_of, is_sealed
         self.last_seq, self.head, self.paid = last_seq, head, 0
 
-    def check_chain(self, row: Row) -> str | None:
+    def check_chain(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with an entry's place in the chain."""
         before, head = self.last_seq, self.head
         sealed, self.last_seq, self.head = row[1:13], row[1], row[13]  # all columns but the dataset's, in their order
@@ -130,32 +127,33 @@ class EntryChecks:
             return "was changed after it was sealed: its hash differs"
         return None
 
-    def check_release(self, row: Row) -> str | None:
+    def check_release(self, row: Any) -> str | None:  # noqa: ANN401 - a row of _PAGE
         """What is wrong with the release of a debit."""
-        dataset_id, _, kind, principal, epsilon_nano, _, release_id, answer_hash, _, _, at, *_ = row[:_ENTRY]
-        if release_id is None:
-            return "is a debit without a release" if kind == "debit" else None
-        of, by, cost_nano, released_at, statistic, gamma, refinement, content, seal = row[_ENTRY:]
-        if of is None:
+        if row.release_id is None:
+            return "is a debit without a release" if row.kind == "debit" else None
+        if row.released_of is None:
             return "is the debit of a release that is not stored"
         self.paid += 1
-        if self._hash_answer(release_id, content) != answer_hash:
+        if self._hash_answer(row) != row.answer_hash:
             return "is the debit of a release whose stored response was changed"
+        by = self._name_of(row.released_by)
         # A batch may cost less than its releases together. Without a seal, only equal figures tell that none changed.
-        is_fitting = epsilon_nano == cost_nano or (self._is_sealed and epsilon_nano < cost_nano)
-        if (of, self._name_of(by), released_at) != (dataset_id, principal, at) or not is_fitting:
+        is_fitting = row.epsilon_nano == row.released_for or (self._is_sealed and row.epsilon_nano < row.released_for)
+        if (row.released_of, by, row.released_at) != (row.dataset_id, row.principal, row.at) or not is_fitting:
             return "and its release differ in dataset, principal, ε or time"
         if self._is_sealed and not self._keyring.is_sealed(
-            *(seal, VERSION, release_id, of, by, statistic, cost_nano, gamma, refinement, released_at, answer_hash)
+            *(row.seal, VERSION, row.release_id, row.released_of, row.released_by, row.statistic, row.released_for),
+            *(row.gamma, row.grid_refinement, row.released_at, row.answer_hash),
         ):
             return "is the debit of a release that was changed after it was sealed"
         return None
 
-    def _hash_answer(self, release_id: str, content: bytes | None) -> bytes | None:
-        """The hash of a stored answer, of which `content` has all bytes if it is small; None if it is damaged."""
+    def _hash_answer(self, row: Any) -> bytes | None:  # noqa: ANN401 - a row of _PAGE
+        """The hash of a stored answer; None if the answer is damaged."""
         try:
-            if content is not None:
-                return hash_stored(content)
-            return response_body(self._session, release_id).checked_sha256()
+            return hash_stored(row.content) if row.content is not None else self._hash_large(row.release_id)
         except DamagedAnswerError:
             return None
+
+    def _hash_large(self, release_id: str) -> bytes:
+        return response_body(self._session, release_id).checked_sha256()

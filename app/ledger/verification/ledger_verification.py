@@ -11,6 +11,7 @@ it does not check again is in docs/ledger.md.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import bindparam, func, literal_column, select
 
@@ -23,7 +24,7 @@ from app.ledger.account import Account
 from app.ledger.answers import answer_checks
 from app.ledger.chain import facts
 from app.ledger.chain.keyring import Keyring
-from app.ledger.verification.entry_checks import EntryChecks, Row, read_entries
+from app.ledger.verification.entry_checks import EntryChecks, read_entries
 from app.ledger.verification.replay import LedgerReplay
 from app.ledger.verification.results import MAX_PROBLEMS, Problem, Verification, VerifiedState
 
@@ -118,7 +119,7 @@ class _Verifier:
         for row in self._read_entries():
             self._entries += 1
             if (wrong := self._wrong(row)) is not None:
-                self._tell(row[1] if isinstance(row[1], int) else None, wrong)
+                self._tell(row.seq if isinstance(row.seq, int) else None, wrong)
                 if len(self._problems) == MAX_PROBLEMS:
                     break
         else:
@@ -126,7 +127,7 @@ class _Verifier:
         problems = tuple(self._problems[:MAX_PROBLEMS])
         return Verification(self._entries, self._checks.head, problems, self._first, self._state(problems))
 
-    def _read_entries(self) -> Iterator[Row]:
+    def _read_entries(self) -> Iterator[Any]:
         """Yield the entries to check: in a full verification all, also those with numbers that no entry may have."""
         first = None if self._known is None else self._first
         try:
@@ -154,7 +155,7 @@ class _Verifier:
             for wrong in sealed.find_unsealed(self._session, self._keyring, dataset_id):
                 self._tell(None, wrong)
 
-    def _wrong(self, row: Row) -> str | None:
+    def _wrong(self, row: Any) -> str | None:  # noqa: ANN401 - a row of `read_entries`
         # All three checks run on every entry, so that one bad entry does not make all later sums wrong.
         checks = self._checks
         try:

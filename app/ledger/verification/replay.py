@@ -1,21 +1,14 @@
 """Replays a dataset's entries from the first to the last to recompute its account and its allowances."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Self
 
 from sqlalchemy import bindparam, select
 
 from app.db.session import Session
-from app.db.tables import allowances, entries, principals
+from app.db.tables import allowances, principals
 from app.ledger.windows import Window
-
-_NAMES = [column.key for column in entries.c]
-_PICK = itemgetter(
-    *map(_NAMES.index, ("kind", "principal", "epsilon_nano", "spent_nano", "window_days", "at", "facts_hash"))
-)
-_SPENDING = frozenset({"debit", "write_off"})
 
 _STORED = (
     select(
@@ -104,49 +97,46 @@ class LedgerReplay:
         """The name of a principal that has or had an allowance on the dataset; every debited principal has one."""
         return self._names.get(principal_id)
 
-    def step(self, row: Sequence[Any]) -> str | None:
-        """Process the next entry, whose columns a row begins with, and return what is wrong with it, or None."""
-        kind, principal, epsilon_nano, spent_nano, window_days, at, facts_hash = _PICK(row)
-        self.facts_hash = facts_hash or self.facts_hash
-        wrong = None
-        if kind in _SPENDING:
-            wrong = self._spend(kind, principal, epsilon_nano, at)
-        else:
-            self._change(kind, principal, epsilon_nano, window_days, at)
-        if wrong is None and self.spent_nano > self.limit_nano:
-            wrong = "spends more than the dataset's limit"
-        if spent_nano != self.spent_nano:
-            self.spent_nano = spent_nano
+    def step(self, entry: Any) -> str | None:  # noqa: ANN401 - a row with an entry's columns
+        """Process the next entry and return what is wrong with it, or None."""
+        self.facts_hash = entry.facts_hash or self.facts_hash
+        wrong = self._take_in(entry)
+        if entry.spent_nano != self.spent_nano:
+            self.spent_nano = entry.spent_nano
             return "does not add up: the spending after it is not the sum of the entries"
         return wrong
 
-    def _change(self, kind: str, principal: str, epsilon_nano: int, window_days: int | None, at: str) -> None:
-        match kind:
+    def _take_in(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+        match entry.kind:
+            case "debit" | "write_off":
+                if (wrong := self._spend(entry)) is not None:
+                    return wrong
             case "open":
-                self.limit_nano, self.owner, self._is_open = epsilon_nano, principal, True
+                self.limit_nano, self.owner, self._is_open = entry.epsilon_nano, entry.principal, True
             case "adjust":
-                self.limit_nano = epsilon_nano
+                self.limit_nano = entry.epsilon_nano
             case "allow":
-                allowance = self._allowances.setdefault(principal, _ReplayedAllowance(epsilon_nano))
-                allowance.allow(epsilon_nano, window_days, at)
-            case "revoke" if principal in self._allowances:
-                self._allowances[principal].revoked = True
+                allowance = self._allowances.setdefault(entry.principal, _ReplayedAllowance(entry.epsilon_nano))
+                allowance.allow(entry.epsilon_nano, entry.window_days, entry.at)
+            case "revoke" if entry.principal in self._allowances:
+                self._allowances[entry.principal].revoked = True
             case "stale" | "close":
                 self._is_open = False
             case "revalidate":
                 self._is_open = True
+        return "spends more than the dataset's limit" if self.spent_nano > self.limit_nano else None
 
-    def _spend(self, kind: str, principal: str, epsilon_nano: int, at: str) -> str | None:
-        self.spent_nano += epsilon_nano
+    def _spend(self, entry: Any) -> str | None:  # noqa: ANN401 - as above
+        self.spent_nano += entry.epsilon_nano
         if not self._is_open:
             return "is a debit of a dataset that was not open"
-        if kind == "write_off":
+        if entry.kind == "write_off":
             return None
-        allowance = self._allowances.get(principal)
+        allowance = self._allowances.get(entry.principal)
         if allowance is None or allowance.revoked:
             return "is the debit of a principal without an allowance"
-        allowance.look(at)
-        allowance.spent_nano += epsilon_nano
+        allowance.look(entry.at)
+        allowance.spent_nano += entry.epsilon_nano
         return (
             "spends more than the principal's allowance has left"
             if allowance.spent_nano > allowance.limit_nano
