@@ -1,9 +1,9 @@
 """The requests of statistics to engines, and the answers: exact integers and nothing else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
@@ -126,5 +126,12 @@ class CrossMoments(NamedTuple):
     total_y: int
     products: int
 
+
+SUMS_OF: Final[Mapping[type, type[Moments | Total | CrossMoments]]] = {
+    ColumnSums: Moments,
+    ColumnTotal: Total,
+    PairSums: CrossMoments,
+}
+"""What the requests for sums over all rows are answered by."""
 
 Answer: TypeAlias = Moments | Total | CrossMoments | tuple[int, ...]

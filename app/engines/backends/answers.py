@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnTotal, CrossMoments, Moments, Needs, PairSums, Total
+from app.dp.table.sums import SUMS_OF, Answer, BinCounts, CellSums, Needs
 from app.engines.sql.bin_expressions import Cuts
 from app.engines.sql.cell_queries import cells_answer, cells_query
 from app.engines.sql.queries import Dialect, Source, counts_query, sums_query
@@ -26,8 +26,7 @@ def compute_answers(scan: Sequence[Needs], table: Source, dialect: Dialect, run:
         return [cells_answer(needs, run(cells_query(needs, table, dialect), None))]
     (row,) = run(sums_query(needs, table, dialect), None)
     # A sum over no rows is NULL. Then n is 0, which shows that the table has changed.
-    shape = CrossMoments if isinstance(needs, PairSums) else Total if isinstance(needs, ColumnTotal) else Moments
-    return [shape(*(int(total or 0) for total in row))]
+    return [SUMS_OF[type(needs)](*(int(total or 0) for total in row))]
 
 
 def _count_bins(needs: BinCounts, table: Source, dialect: Dialect, run: RunQuery) -> tuple[int, ...]:

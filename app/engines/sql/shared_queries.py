@@ -5,6 +5,7 @@ GROUPING SETS, for the counts by several keys, in one pass over the table.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -13,18 +14,7 @@ from sqlglot import exp
 from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
 from app.dp.table.conditions import Condition
-from app.dp.table.sums import (
-    Answer,
-    BinCounts,
-    CellSums,
-    ColumnSums,
-    ColumnTotal,
-    CrossMoments,
-    Moments,
-    Needs,
-    PairSums,
-    Total,
-)
+from app.dp.table.sums import SUMS_OF, Answer, BinCounts, CellSums, ColumnSums, ColumnTotal, Needs, PairSums
 from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.cell_queries import all_hold
@@ -123,12 +113,8 @@ def _inside(conditions: tuple[Condition, ...], values: "_RowValues") -> Node:
 
 
 def _read_row(needs: Needs, n: int, left: Iterator[int]) -> Answer:
-    if isinstance(needs, ColumnTotal):
-        return Total(n, next(left))
-    if isinstance(needs, ColumnSums):
-        return Moments(n, next(left), next(left))
-    if isinstance(needs, PairSums):
-        return CrossMoments(n, next(left), next(left), next(left))
+    if shape := SUMS_OF.get(type(needs)):
+        return shape(n, *islice(left, len(shape._fields) - 1))
     inside = next(left)
     sums = needs.sums if isinstance(needs, CellSums) else 0
     return (inside, n - inside, *(next(left) for _ in range(sums)))

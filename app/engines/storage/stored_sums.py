@@ -11,7 +11,7 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
-from app.dp.table.sums import Answer, BinCounts, CellSums, ColumnSums, ColumnTotal, CrossMoments, Moments, Needs, Total
+from app.dp.table.sums import SUMS_OF, Answer, BinCounts, CellSums, ColumnTotal, Needs, Total
 from app.engines.atomic_files import write_atomically
 
 logger = logging.getLogger(__name__)
@@ -101,6 +101,4 @@ def _answer(needs: Needs, numbers: object) -> Answer:
         if len(numbers) != (needs.bins.count if isinstance(needs, BinCounts) else needs.answers):
             raise ValueError("not one for each bin")
         return tuple(numbers)
-    if isinstance(needs, ColumnTotal):
-        return Total(*numbers)
-    return Moments(*numbers) if isinstance(needs, ColumnSums) else CrossMoments(*numbers)
+    return SUMS_OF[type(needs)](*numbers)
