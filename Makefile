@@ -49,7 +49,7 @@ serve: $(VENV)/runtime ## Start the service on http://127.0.0.1:8000, with its l
 
 docs: app/guide/index.html ## Build the guide that the service shows at /guide; every warning is an error
 
-app/guide/index.html: $(VENV)/guide $(shell find docs -type f) $(shell find app client/src -name '*.py' -o -name openapi.json)
+app/guide/index.html: $(VENV)/guide $(shell find docs -type f -not -name '*.pyc') $(shell find app client/src -name '*.py' -o -name openapi.json)
 	@echo "Building the guide …"
 	@rm -rf app/guide
 	@$(BIN)/sphinx-build -q -n -W --keep-going -E -b html -d build/doctrees docs app/guide || { rm -rf app/guide; exit 1; }

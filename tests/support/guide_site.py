@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = ["-q", "-n", "-W", "--keep-going", "-b", "html"]
 
 
-def build(site: Path, *, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+def build(site: Path, root: Path) -> "subprocess.CompletedProcess[str]":
     """Build the `docs` of a checkout into a folder; warnings make it fail, and are told.
 
     Only what has changed since the last build into this folder is built again.

@@ -52,7 +52,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(checkout: Path) -> Path:
     folder = checkout.parent / "site"
-    done = build(folder, root=checkout)
+    done = build(folder, checkout)
     assert (done.returncode, done.stderr) == (0, "")
     return folder
 
@@ -123,7 +123,7 @@ def test_what_leads_nowhere_stops_the_build(checkout: Path, site: Path, tmp_path
     before = {page: page.read_bytes() for page in pages}
     for page, text in pages.items():
         page.write_bytes(before[page] + f"\n\n{text}\n".encode())
-    done = build(tmp_path / "site", root=checkout)
+    done = build(tmp_path / "site", checkout)
     for page, content in before.items():
         page.write_bytes(content)
     assert done.returncode != 0
