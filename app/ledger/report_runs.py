@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, insert, or_, select, tuple_, update
 
+from app.db.clock import now
 from app.db.page_queries import page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import datasets, report_runs, reports
@@ -34,6 +35,7 @@ class Run(NamedTuple):
     Attributes:
         number: counts the report's runs from 1.
         state: `pending`; `released`: debited, and to be published; `done`: published; `refused`: nothing was debited.
+        queued_at: when it was queued last.
         principal: in whose name it was released; None before.
         figures: which figures its releases are published as, as JSON; None before the release.
         charged_nano: what it was charged.
@@ -80,13 +82,13 @@ _TO_DO = (
     .order_by(report_runs.c.report_id, report_runs.c.number)
     .limit(bindparam("most"))
 )
-_STOPPED = (
+_NOT_DONE = (
     _SELECT.join(reports, reports.c.id == report_runs.c.report_id)
     .where(
         _ON_DATASET,
         reports.c.dataset_id == report_runs.c.dataset_id,
         reports.c.withdrawn_at.is_(None),
-        report_runs.c.problem.is_not(None),
+        report_runs.c.state != "done",
     )
     .order_by(report_runs.c.report_id)
 )
@@ -172,22 +174,23 @@ def move_reports(
 
 
 def queue_again(run: Run) -> Run:
-    """Return a run that was refused, or that could not be published, as it is to be tried again."""
+    """Return a run that is not done as it is to be tried again, also if it is being tried."""
     state: State = "pending" if run.state == "refused" else run.state
-    return run._replace(state=state, problem=None, ended_at=None)
+    return run._replace(state=state, queued_at=now(), problem=None, ended_at=None)
 
 
-def queue_stopped(transaction: WriteSession, keyring: Keyring, dataset_id: int) -> None:
-    """Queue again what was refused on a dataset, because its budgets or its state have changed.
+def queue_unfinished(transaction: WriteSession, keyring: Keyring, dataset_id: int) -> None:
+    """Queue again what is not done on a dataset, because its budgets or its state have changed.
 
-    Only runs of reports that have not moved on are tried again. The transaction holds the lock of the account. What
-    does not match its seal stays as it is: verification tells of it.
+    A run that is being tried with what was so before will not be refused for that. Only runs of reports that have not
+    moved on are tried again. The transaction holds the lock of the account. What does not match its seal stays as it
+    is: verification tells of it.
     """
-    for row in transaction.rows(_STOPPED, dataset=dataset_id):
+    for row in transaction.rows(_NOT_DONE, dataset=dataset_id):
         with suppress(SealBrokenError):
             report = stored_reports.lock_report_of_run(transaction, keyring, row.report_id)
             run = find_run(transaction, keyring, row.report_id, row.number)
-            if run is not None and run.problem is not None and report.dataset_id == dataset_id:
+            if run is not None and run.state != "done" and report.dataset_id == dataset_id:
                 save_run(transaction, keyring.seal, queue_again(run))
 
 

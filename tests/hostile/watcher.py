@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# A service that waits for an attacker is seen, and a slow machine is not: floods take both to 0.8 to 2 s, as the machine
-# is fast and busy. What was seen is printed.
+# A service that waits for an attacker is seen, and a slow machine is not: floods take both to 0.8 s, and on slow and
+# busy machines to 2 s. What was seen is printed.
 MAX_SECONDS = {"health": 10.0, "budget": 10.0}
 
 

@@ -157,7 +157,9 @@ class ReportRun(AnswerModel):
         )
     )
     principal: str | None = Field(description="In whose name it was released; null before.")
-    queued_at: Time = Field(description="When the dataset was registered.")
+    queued_at: Time = Field(
+        description="When it was queued: when the dataset was registered, or later, when it was to be tried again last."
+    )
     ended_at: Time | None = Field(description="When it was done or refused; null before.")
     charged: EpsilonText = Field(description="The ε that it cost.")
     releases: list[str] = Field(description="The id of the release of each item.")

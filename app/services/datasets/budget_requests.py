@@ -89,7 +89,7 @@ def answer_request(services: Services, entered: Access, request_id: str, answer:
             _record(services, transaction, entered, answered, "decline", answer=answer.text)
         else:
             limit_nano = _raise_allowance(services, transaction, found, granted_nano)
-            report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
+            report_runs.queue_unfinished(transaction, services.keyring, entered.dataset.id)
             told = {"epsilon": epsilon_text(granted_nano), "epsilon_limit": epsilon_text(limit_nano)}
             _record(services, transaction, entered, answered, "grant", **told, answer=answer.text)
         transaction.commit()

@@ -159,7 +159,7 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
         seal, told = services.keyring.seal, {"epsilon_limit": epsilon_text(limit_nano), "window_days": window_days}
         before = _require_match(transaction, entered, principal, wanted)
         allowances.grant_allowance(transaction, seal, entered.dataset.id, principal, limit_nano, now(), window_days)
-        report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
+        report_runs.queue_unfinished(transaction, services.keyring, entered.dataset.id)
         target = _allowance_path(entered, principal)
         audit_records.record(transaction, seal, entered.principal, "allowance.grant", target, **told)
         transaction.commit()
@@ -206,7 +206,7 @@ def adjust_limit(
         principal, seal = entered.principal, services.keyring.seal
         by = principal.name
         adjusted = accounts.adjust_limit(transaction, seal, entered.dataset.id, limit_nano, by, reason, now())
-        report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
+        report_runs.queue_unfinished(transaction, services.keyring, entered.dataset.id)
         target, limit = audit_records.dataset_path(entered.dataset.name), epsilon_text(limit_nano)
         audit_records.record(transaction, seal, principal, "budget.adjust", target, epsilon_limit=limit)
         transaction.commit()

@@ -225,7 +225,7 @@ def revalidate_dataset(services: Services, entered: Access) -> Document:
         principal = entered.principal.name
         dataset_states.mark(transaction, services.keyring, entered.dataset.id, now(), stale=stale, principal=principal)
         if not stale:
-            report_runs.queue_stopped(transaction, services.keyring, entered.dataset.id)
+            report_runs.queue_unfinished(transaction, services.keyring, entered.dataset.id)
         target, found = audit_records.dataset_path(entered.dataset.name), "stale" if stale else "open"
         audit_records.record(
             transaction, services.keyring.seal, entered.principal, "dataset.revalidate", target, state=found

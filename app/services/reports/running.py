@@ -183,13 +183,18 @@ def _publish_figure(services: Services, entered: Access, figure: ReportFigure, r
     publishing.publish_figure(services, entered, figure.figure, publication)
 
 
-def _end(services: Services, report: Report, run: Run, problem: str | None) -> None:
-    """Note that a run is done, or the problem for which it is refused or not published. It is recorded as an act."""
+def _end(services: Services, before: Report, run: Run, problem: str | None) -> None:
+    """Note that a run is done, or the problem for which it is refused or not published. It is recorded as an act.
+
+    A problem is noted only if neither the run nor the report's terms have changed since they were read.
+    """
     with services.database.write() as transaction:
-        reports.lock_report_of_run(transaction, services.keyring, report.id)
+        report = reports.lock_report_of_run(transaction, services.keyring, before.id)
         present = report_runs.find_run(transaction, services.keyring, report.id, run.number)
         if present is None or present.state != run.state or present.problem is not None:
             return
+        if problem is not None and (present != run or _terms(report) != _terms(before)):
+            return  # what it was refused for may have changed: it is tried again
         if problem is None:
             ended = present._replace(state="done", ended_at=now())
         elif present.state == "pending":

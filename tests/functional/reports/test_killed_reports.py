@@ -6,7 +6,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +24,12 @@ from app.db.deferred_changes import DeferredChanges
 from app.db.group_commit import CommitGroup
 from app.db.grouped_session import GroupedSession
 from app.db.session import WriteSession
+from app.errors import SnapledgerError
 from app.services.context import Services
 from app.services.figures import publishing
 from app.services.operations import startup
 from app.services.operations.report_worker import LOCK_FILE, carry_out_all
+from app.services.rendering.documents import Document
 
 
 @pytest.fixture
@@ -145,6 +147,41 @@ def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas:
     runs = table.owner.get(f"{last.path}/reports/monthly/runs").json()["runs"]
     assert [(run["dataset"], run["state"]) for run in runs] == [(after.name, "done"), (last.name, "done")]
     assert_done_once(last)
+
+
+def carry_out_changing(services: Services, table: Table, name: str, change: Callable[[], object]) -> None:
+    """Carry out a run that is refused, with a change after the reading of the budgets, for which it is tried again."""
+
+    def change_meanwhile(error: SnapledgerError) -> Document:
+        change()
+        return REPORT_INTERFACE.describe_problem(error)
+
+    assert carry_out_all(services, replace(REPORT_INTERFACE, describe_problem=change_meanwhile)) == 0
+    run = table.owner.get(f"{table.path}/reports/{name}/runs", params={"order": "newest"}).json()["runs"][0]
+    assert (run["state"], run["problem"]) == ("pending", None)
+
+
+def test_an_allowance_that_is_granted_while_a_run_is_refused(
+    idle: Service, replicas: list[Services], table: Table
+) -> None:
+    figures = [{"figure": "other", "title": "Other", "items": [0]}]
+    assert define(table, table.analyst, "other", figures=figures).status_code == 201
+    after = succeed(idle, table)
+    carry_out_changing(replicas[0], after, "other", lambda: after.grant(after.analyst_name, "2"))
+    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+    assert last_run(after, "other")["state"] == "done"
+
+
+def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas: list[Services], table: Table) -> None:
+    assert define(table, epsilon_total="0.75").status_code == 200
+    first = succeed(idle, table)
+    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+    assert_done_once(first)
+    after = succeed(idle, first)
+    carry_out_changing(replicas[0], after, "monthly", lambda: define(after, epsilon_total="1.5"))
+    after.grant(after.owner_name, "1")  # nothing was left that it could have had when it succeeded
+    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
+    assert last_run(after)["state"] == "done"
 
 
 def test_a_run_that_is_put_back_before_it_is_published_is_found(
