@@ -162,6 +162,7 @@ WORST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probabilities", "answer"), WORST)
 @pytest.mark.parametrize(
     ("coarse", "alpha"),
@@ -181,6 +182,7 @@ def test_intervals_hold_as_often_as_they_say(
     assert miss_probability(probabilities, answer, tuple(map(mpq, coarse)), alpha) <= alpha
 
 
+@pytest.mark.slow
 def test_without_the_reach_they_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test can fail: the noise matters for these tables."""
     monkeypatch.setattr(adaptive_quantile, "one_sided_sum_radius", lambda *_: mpq(0))

@@ -136,6 +136,7 @@ def test_impossible_numbers_of_bins_are_refused(
     assert refusal.value.where == where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [INTEGER, REAL])
 def test_a_million_bins_are_as_exact_as_a_few(column: Column) -> None:
     lower, upper = mpq("-0.123456789123456789"), mpq("99999.987654321")

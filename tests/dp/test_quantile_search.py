@@ -120,9 +120,10 @@ def missed(quantile: Quantile, mechanism: Mechanism, answer: tuple[int, ...], al
 WORST = [(HALF, (3, 3, 0)), (HALF, (3, 3, 2)), (HALF, (0, 4, 4)), ((mpq(1, 5),), (1, 0, 9)), ((mpq(1, 5),), (2, 4, 4))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("probabilities", "answer"),
-    [pytest.param(*each, marks=pytest.mark.slow if place % 2 else []) for place, each in enumerate(WORST)],
+    WORST,
 )
 def test_intervals_hold_as_often_as_they_say(probabilities: tuple[mpq, ...], answer: tuple[int, ...]) -> None:
     """Exactly, over all releases of a search of four steps."""
@@ -137,6 +138,7 @@ def missed_at_a_half(probabilities: tuple[mpq, ...], answer: tuple[int, ...]) ->
     return miss
 
 
+@pytest.mark.slow
 def test_without_the_half_grid_they_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test can fail: this is how much is needed."""
     reach = quantiles.search_reach

@@ -171,6 +171,7 @@ def test_usual_bins_need_one_operation(bounds: tuple[int, int], intervals: int) 
     assert text.count("CASE") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [REAL, INTEGER], ids=lambda column: column.name)
 def test_a_million_bins(tables: Tables, column: Column) -> None:
     values = [i * 3 for i in range(-50, 5000)]

@@ -167,6 +167,7 @@ def test_tables_of_one_sort(tables: Tables, values: list[Any]) -> None:
     assert answer == Moments(len(values), sum(expected), sum(q * q for q in expected))
 
 
+@pytest.mark.slow
 def test_many_row_groups(tables: Tables) -> None:
     n = 300_000
     values = [(i * 7919) % 100_003 for i in range(n)]

@@ -73,6 +73,7 @@ def assert_honest(cache: Any, add: Callable[[int], Any]) -> None:
     cache.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", CONTENTS, ids=lambda each: each["kind"])
 def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
     columns.decode_columns.cache.clear()
@@ -106,6 +107,7 @@ def needs(place: int, statistic: dict[str, Any]) -> Any:
     return build(question(statistic, place).statistic, declared, 1_000, 1).needs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", CONTENTS[:2], ids=lambda each: each["kind"])
 def test_queries_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
     def add(place: int) -> str:

@@ -57,6 +57,7 @@ def test_half_the_noise_that_a_histogram_needs_is_caught(monkeypatch: pytest.Mon
     assert found["histogram: distance of neighbours"] == "2"
 
 
+@pytest.mark.slow
 def test_a_sensitivity_for_one_row_is_caught_where_a_person_has_three(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("mean", "variance", "covariance", "count", "sum"):
         monkeypatch.setattr(STATISTICS[kind], "sensitivity", property(lambda statistic: statistic.row_sensitivity))
@@ -65,12 +66,14 @@ def test_a_sensitivity_for_one_row_is_caught_where_a_person_has_three(monkeypatc
     assert {f"{kind}: privacy loss" for kind in kinds} <= found
 
 
+@pytest.mark.slow
 def test_half_the_noise_that_sums_of_groups_need_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sum, "mechanisms", property(lambda total: total.rows_per_unit))
     found = {finding.quantity for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}
     assert found == {"sum by group: distance of neighbours", "sum by group: privacy loss"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["adaptive_histogram", "quantile_search"])
 def test_too_little_noise_for_counts_that_earlier_ones_choose_is_caught(
     kind: str, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +85,7 @@ def test_too_little_noise_for_counts_that_earlier_ones_choose_is_caught(
     assert {f"{kind}: privacy loss", f"{kind} with a filter: privacy loss"} <= found
 
 
+@pytest.mark.slow
 def test_cells_that_the_data_choose_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     search, choose = AdaptiveHistogram.search, AdaptiveHistogram.choose_cells
 

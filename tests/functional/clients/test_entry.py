@@ -82,6 +82,7 @@ def start(*arguments: str, installed: Path | None, **settings: str) -> subproces
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [

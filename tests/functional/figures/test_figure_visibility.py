@@ -132,6 +132,7 @@ def test_a_search_goes_on_behind_what_one_page_looks_at(
     database.close()
 
 
+@pytest.mark.slow
 def test_figures_of_the_version_before_show_no_more_than_is_known_to_be_meant(
     tmp_path: Path, database_url: str
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from lengths import ON_POSTGRES_SLOWLY
 from prometheus_client import REGISTRY
 from psycopg import sql
 from pydantic import SecretStr
@@ -30,10 +31,6 @@ SCHEMA, ROLE = "published", "figures_reader"
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g"}, "kind": {"kind": "boolean"}}
 CONTENT = b"mass,kind\n" + b"".join(b"%d,%d\n" % (i % 101, i % 2) for i in range(200))
 _numbers = itertools.count()
-ON_POSTGRES_SLOWLY = pytest.mark.parametrize(
-    "database_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
-)
-"""Each test has a service of its own; what depends on the ledger's database is tested on both."""
 
 
 @pytest.fixture
@@ -153,6 +150,7 @@ def test_a_service_keeps_it_equal_to_what_is_published(tmp_path: Path, target_ur
         assert becomes(lambda: copied_board(target_url) == expected[:1])
 
 
+@ON_POSTGRES_SLOWLY
 def test_collections_catch_up_after_either_side_was_away(
     services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -187,6 +185,7 @@ def test_collections_catch_up_after_either_side_was_away(
     assert copied_board(target_url) == expected
 
 
+@ON_POSTGRES_SLOWLY
 def test_it_catches_up_after_either_side_was_away(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -475,6 +474,7 @@ def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
         startup.close_services(other)
 
 
+@ON_POSTGRES_SLOWLY
 def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
     services: Services, table: Table, target_url: str
 ) -> None:
@@ -501,6 +501,7 @@ def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
             connection.execute(f"DROP ROLE {user}, {user}_reader")
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_database_with_few_letters_gets_all_figures_but_those_with_others(
     services: Services, table: Table, postgres_server: str
 ) -> None:
@@ -545,6 +546,7 @@ def test_what_was_written_of_another_history_is_written_again(
     assert copied_board(target_url) == [("board", 1, table.name, "mass")]
 
 
+@ON_POSTGRES_SLOWLY
 def test_operators_see_what_is_pending_while_it_is_away(alone: Service, table: Table) -> None:
     publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
     away = SecretStr("postgresql://127.0.0.1:1/nobody")

@@ -9,7 +9,7 @@ from command_line import refused, run
 from service_world import X_COLUMNS, Table, numbers_csv, serving
 
 
-@pytest.mark.parametrize("database_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.slow
 def test_old_tables_are_reindexed_while_the_service_runs(tmp_path: Path, database_url: str) -> None:
     """Computes the codes and the sums of the stored tables again, and says so."""
     folder, secret = tmp_path / "home", secrets.token_hex(32)

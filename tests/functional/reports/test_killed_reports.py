@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengths import ON_POSTGRES_SLOWLY
 from report_world import COLUMNS, CONTENT, define, last_run, problems, put_back, rows_now, succeed
 from service_world import Service, Table, key_of, serving
 from tampering import unconstrained
@@ -138,6 +139,7 @@ def test_two_replicas_at_once_debit_and_publish_once(idle: Service, replicas: li
     assert table.owner.get(f"{table.path}/reports/monthly").json()["epsilon_spent"] == "4.5"
 
 
+@ON_POSTGRES_SLOWLY
 def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas: list[Services], table: Table) -> None:
     after = succeed(idle, table)
     (run,) = table.owner.get(f"{after.path}/reports/monthly/runs").json()["runs"]
@@ -161,6 +163,7 @@ def carry_out_changing(services: Services, table: Table, name: str, change: Call
     assert (run["state"], run["problem"]) == ("pending", None)
 
 
+@ON_POSTGRES_SLOWLY
 def test_an_allowance_that_is_granted_while_a_run_is_refused(
     idle: Service, replicas: list[Services], table: Table
 ) -> None:
@@ -172,6 +175,7 @@ def test_an_allowance_that_is_granted_while_a_run_is_refused(
     assert last_run(after, "other")["state"] == "done"
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas: list[Services], table: Table) -> None:
     assert define(table, epsilon_total="0.75").status_code == 200
     first = succeed(idle, table)
@@ -184,6 +188,7 @@ def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas:
     assert last_run(after)["state"] == "done"
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_run_that_is_put_back_before_it_is_published_is_found(
     idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def audit_problems(service: Service) -> list[str]:
     return [each["what"] for each in found["problems"]]
 
 
+@pytest.mark.slow
 def test_an_earlier_row_or_a_missing_one_is_found(service: Service, database_url: str) -> None:
     database = Database(database_url)
     first = service.table(COLUMNS, CONTENT, limit="10", allowance="5")
