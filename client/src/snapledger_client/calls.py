@@ -46,7 +46,7 @@ from snapledger_client.options import (
     PlanOptions,
     ReleaseOptions,
 )
-from snapledger_client.problems import UnexpectedAnswer, parse_problem
+from snapledger_client.problems import Unauthenticated, UnexpectedAnswer, parse_problem
 from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
@@ -156,6 +156,8 @@ def read_response(call: Call[T], response: httpx.Response) -> T:
         document = None
     problem = parse_problem(response.status_code, document)
     problem.idempotency_key = call.key
+    if isinstance(problem, Unauthenticated):
+        problem.anonymous = "Authorization" not in response.request.headers
     raise problem
 
 

@@ -231,6 +231,8 @@ class Unauthenticated(Problem):
     """
 
     slug = "unauthenticated"
+    anonymous: bool = False
+    """Whether no key was sent, so that only what is public is read."""
 
     @property
     def reason(self) -> str:
@@ -238,6 +240,8 @@ class Unauthenticated(Problem):
         return "" if "Authorization" in self.detail else self.detail  # users of this client do not see headers
 
     def __str__(self) -> str:
+        if self.anonymous:
+            return "Not found, or not public. Give a key with Client(key=…) or SNAPLEDGER_KEY."
         reason = self.reason or "The service does not know this key: it may be mistyped, replaced or expired."
         return f"{self.title}. {reason} Give another with Client(key=…) or SNAPLEDGER_KEY."
 

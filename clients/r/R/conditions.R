@@ -67,6 +67,12 @@ RESERVED_MEMBERS <- c(
   ".internal", ".file", ".frame", ".trace_bottom", ".subclass", "rlang"
 )
 
+# Signals that a call without a key was refused.
+fail_anonymous <- function() {
+  advice <- "Give a key with `sl_connect(key = )` or SNAPLEDGER_KEY."
+  fail(c("Not found, or not public.", i = advice), c("snapledger_unauthenticated", "snapledger_problem"), status = 401L)
+}
+
 # Signals the problem document of a refused call.
 fail_problem <- function(status, members, key) {
   members <- if (is_object(members)) members else list()

@@ -16,12 +16,20 @@
 #' @param retries How often a call is sent again at most.
 #' @param backoff The seconds before the first retry. Each further pause is
 #'   twice as long, up to 10 seconds.
+#' @param anonymous Whether to send no key, also not that in SNAPLEDGER_KEY.
+#'   Figures and collections that are public can be read so, and nothing else.
 #' @returns A connection, for [sl_datasets()], [sl_dataset()] and [sl_me()].
 #' @export
 #' @examples
 #' sl_connect("http://127.0.0.1:8000", key = "any")
-sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout = 60, retries = 6, backoff = 0.2) {
+#' sl_connect("http://127.0.0.1:8000", anonymous = TRUE)
+sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout = 60, retries = 6, backoff = 0.2,
+                       anonymous = FALSE) {
   url <- check_url(url)
+  if (check_flag(anonymous, "anonymous")) {
+    if (!is.null(key)) refuse("An anonymous connection has no key: give `key`, or `anonymous = TRUE`.")
+    return(new_connection(url, "without a key", NULL, timeout, retries, backoff))
+  }
   if (is.null(key)) check_key(Sys.getenv("SNAPLEDGER_KEY")) else check_key(key)
   if (!is_private_url(url)) {
     rlang::warn(
@@ -36,17 +44,18 @@ sl_connect <- function(url = Sys.getenv("SNAPLEDGER_URL"), key = NULL, timeout =
   new_connection(url, told, make_key_reader(key), timeout, retries, backoff)
 }
 
-# Returns a connection. `told` says how it identifies somebody, and `renew` gets a new token, if it can.
+# Returns a connection. `told` says how it identifies somebody, `get_key` gets the key, if it has one, and `renew` gets
+# a new token, if it can.
 new_connection <- function(url, told, get_key, timeout, retries, backoff, renew = NULL, sign_out = NULL) {
   members <- list(
     url = url,
     told = told,
-    get_key = get_key,
     timeout = check_number(timeout, "timeout", least = 0.001),
     retries = check_number(retries, "retries"),
     backoff = check_number(backoff, "backoff")
   )
-  structure(c(members, compact(list(renew = renew, sign_out = sign_out))), class = "snapledger_connection")
+  members <- c(members, compact(list(get_key = get_key, renew = renew, sign_out = sign_out)))
+  structure(members, class = "snapledger_connection")
 }
 
 # Returns a function that returns the key, so that no list of the workspace shows it.

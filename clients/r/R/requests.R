@@ -37,8 +37,11 @@ send <- function(connection, method, path, body = NULL, key = NULL, repeatable =
     attempt <- attempt + 1
   }
   if (inherits(outcome, "error")) fail_unreachable(method, path, outcome, key, repeatable)
+  if (is_anonymous(connection) && httr2::resp_status(outcome) == 401) fail_anonymous()
   read_answer(outcome, sprintf("%s %s", method, path), key)
 }
+
+is_anonymous <- function(connection) is.null(connection$get_key)
 
 # Sends a call once; but again with a new token if the service refuses a token, which has no effect.
 attempt_call <- function(connection, ..., key, table) {
@@ -59,7 +62,7 @@ make_request <- function(connection, method, path, body, key, table = NULL, cond
   request <- httr2::request(paste0(connection$url, path))
   request <- httr2::req_method(request, method)
   request <- httr2::req_headers(request,
-    Authorization = paste("Bearer", connection$get_key()),
+    Authorization = if (!is_anonymous(connection)) paste("Bearer", connection$get_key()),
     Accept = "application/json", `Idempotency-Key` = key, !!!condition
   )
   request <- httr2::req_user_agent(request, USER_AGENT)

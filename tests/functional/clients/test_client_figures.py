@@ -3,7 +3,16 @@
 import pytest
 from service_world import X_COLUMNS, Service, key_of, numbers_csv
 
-from snapledger_client import Client, Forbidden, InvalidRequest, item, mean, report_figure, variance
+from snapledger_client import (
+    Client,
+    Forbidden,
+    InvalidRequest,
+    Unauthenticated,
+    item,
+    mean,
+    report_figure,
+    variance,
+)
 
 
 def test_answers_are_published_as_they_are(one_service: Service) -> None:
@@ -22,6 +31,23 @@ def test_answers_are_published_as_they_are(one_service: Service) -> None:
         with pytest.raises(InvalidRequest):
             dataset.publish("made-up", "Made up", releases=made_up)
         assert [each.figure for each in dataset.figures()] == ["all", "one"]
+
+
+def test_without_a_key_what_is_public_is_read_and_the_rest_asks_for_one(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    with Client(table.service.url, key_of(table.analyst)) as analyst:
+        release = analyst.dataset(table.name).mean("x", epsilon="0.2")
+    with Client(table.service.url, key_of(table.owner)) as owner:
+        dataset = owner.dataset(table.name)
+        dataset.publish("open", "Open", releases=release, public=True)
+        dataset.publish("closed", "Closed", releases=release)
+    with Client(table.service.url, anonymous=True) as anybody:
+        assert anybody.dataset(table.name).figure("open").title == "Open"
+        for ask in (lambda: anybody.dataset(table.name).figure("closed"), anybody.me):
+            with pytest.raises(Unauthenticated, match=r"^Not found, or not public\. Give a key"):
+                ask()
+    with Client(table.service.url, "mistyped") as stranger, pytest.raises(Unauthenticated, match="may be mistyped"):
+        stranger.me()
 
 
 def test_a_figure_of_a_report_is_public_in_the_same_words(one_service: Service) -> None:

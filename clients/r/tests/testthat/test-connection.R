@@ -20,6 +20,21 @@ test_that("a key of the environment is read for each request, and not stored", {
   expect_error(sl_connect("http://127.0.0.1:9"), "SNAPLEDGER_KEY", class = "snapledger_invalid_argument")
 })
 
+test_that("an anonymous connection sends no key, and is told what it needs one for", {
+  old <- Sys.getenv("SNAPLEDGER_KEY", NA)
+  on.exit(if (is.na(old)) Sys.unsetenv("SNAPLEDGER_KEY") else Sys.setenv(SNAPLEDGER_KEY = old))
+  Sys.setenv(SNAPLEDGER_KEY = "secret-key")
+  nobody <- sl_connect("http://127.0.0.1:9", anonymous = TRUE, retries = 0)
+  expect_match(format(nobody), "without a key")
+  sent <- local_answers(answer(401, '{"type": "/problems/unauthenticated", "title": "Unauthenticated", "status": 401}'))
+  refused <- expect_error(sl_me(nobody), "not public", class = "snapledger_unauthenticated")
+  expect_equal(refused$status, 401L)
+  expect_null(header_of(sent$requests[[1]], "Authorization"))
+  expect_error(sl_connect("http://a", key = "any", anonymous = TRUE), class = "snapledger_invalid_argument")
+  expect_error(sl_connect("http://a", anonymous = NA), class = "snapledger_invalid_argument")
+  expect_silent(sl_connect("http://stats.example.org", anonymous = TRUE)) # there is no key to be read on the way
+})
+
 test_that("a key over plain HTTP is warned of, except on this machine", {
   expect_warning(sl_connect("http://stats.example.org", key = "any"), "https", class = "snapledger_insecure_url")
   expect_warning(sl_connect("http://127.0.0.1.example.org", key = "any"), class = "snapledger_insecure_url")
