@@ -50,6 +50,7 @@ _WITH_ENTITY_TAG: Final = frozenset(
         "/v1/datasets/{name}/budget/limit",
         "/v1/datasets/{name}/figures/{figure}",
         "/v1/datasets/{name}/figures/{figure}/versions/{version}",
+        "/v1/datasets/{name}/reports/{report}",
         "/v1/figures.atom",
     },
 )

@@ -6,15 +6,23 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api import problems
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, IfNoneMatchHeaders, JsonBody, read_precondition
+from app.api.dependencies import (
+    BEARER,
+    CallerOf,
+    DirectRoute,
+    IfMatchHeaders,
+    IfNoneMatchHeaders,
+    JsonBody,
+    read_precondition,
+)
 from app.api.json_codec import canonical_text, decode
 from app.api.list_pages import PageByNameOf, PageOf
 from app.api.openapi.operations import describe_responses
-from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
+from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response, tagged_response
 from app.api.routers.batches import batch_of
 from app.api.schemas import reports as schemas
 from app.api.schemas.base import validate
-from app.errors import AlreadyExistsError
+from app.errors import PreconditionFailedError
 from app.services.reports import defining, report_documents
 from app.services.reports.definition import Definition, ReportFigure, Terms
 from app.services.reports.running import Interface
@@ -60,14 +68,15 @@ def all_reports(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
             200: (schemas.ListedReport, "The report as it is from its next run on, or the same one."),
             201: (schemas.ListedReport, "The new report, or a withdrawn one that is defined again."),
         },
-        *(403, 404, AlreadyExistsError),
+        *(403, 404, 412),
     ),
 )
-def define(
+def define(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     name: str,
     report: str,
     caller: CallerOf,
     body: JsonBody[schemas.ReportRequest],
+    if_match: IfMatchHeaders = None,
     if_none_match: IfNoneMatchHeaders = None,
 ) -> Response:
     """Define or change a report: a batch for the next dataset that succeeds this one. Nothing is released now.
@@ -76,7 +85,7 @@ def define(
     """
     entered = caller.enter(name)
     defining.require_definer(entered)
-    request, sent, wanted = body.validate(), body.value(), read_precondition(None, if_none_match)
+    request, sent, wanted = body.validate(), body.value(), read_precondition(if_match, if_none_match)
     definition = _definition_of(request, canonical_text({"batch": sent["batch"], "figures": sent["figures"]}))
     terms = Terms(definition, request.epsilon_per_run, request.epsilon_total)
     document, is_new = defining.define_report(caller.services, entered, report, terms, wanted)
@@ -91,19 +100,20 @@ def define(
     responses=describe_responses({200: (schemas.Report, "The report.")}, 404),
 )
 def one_report(name: str, report: str, caller: CallerOf) -> Response:
-    """A report with its batch, its figures and its budget."""
-    return json_response(report_documents.describe_report(caller.services, caller.enter(name), report))
+    """A report with its batch, its figures and its budget. Its `ETag` changes with each of them."""
+    return tagged_response(report_documents.describe_report(caller.services, caller.enter(name), report))
 
 
 @router.delete(
     "/{report}",
     operation_id="withdrawReport",
     status_code=204,
-    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404),
+    responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, PreconditionFailedError),
 )
-def withdraw(name: str, report: str, caller: CallerOf) -> Response:
+def withdraw(name: str, report: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Withdraw a report: it has no further runs. What it has published stays."""
-    defining.withdraw_report(caller.services, caller.enter(name), report)
+    entered = caller.enter(name)
+    defining.withdraw_report(caller.services, entered, report, read_precondition(if_match))
     return Response(status_code=204)
 
 

@@ -17,7 +17,7 @@ from app.services.preconditions import Precondition
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.rendering.documents import Document
 from app.services.reports.definition import Terms, plan_run, require_affordable
-from app.services.reports.report_documents import report_document, require_seen, run_document
+from app.services.reports.report_documents import full_document, report_document, require_seen, run_document
 from app.services.reports.run_queue import QUEUED
 
 MAX_REPORTS = 100
@@ -48,7 +48,7 @@ def define_report(
     Raises:
         ForbiddenError: the principal may not define reports, or this one is another analyst's, or a figure is public.
         InvalidRequestError: the batch is not valid here, or the budget covers no run or less than was spent.
-        AlreadyExistsError: the report is in force, which is not as `wanted`.
+        PreconditionFailedError, AlreadyExistsError: the report is not as `wanted`.
         SealBrokenError: the report or the dataset's facts are not what was sealed.
     """
     _check(services, entered, terms)
@@ -58,7 +58,7 @@ def define_report(
         before = reports.lock_report(transaction, services.keyring, dataset.id, require_name(name))
         _require_own(entered, before)
         is_new = before is None or before.withdrawn_at is not None
-        wanted.require_new(exists=not is_new)
+        wanted.require_document(None if before is None or is_new else full_document(entered, before))
         changed = _change(entered, name, before, terms)
         if before is None:
             if reports.count_reports(transaction, dataset.id) >= MAX_REPORTS:
@@ -120,17 +120,19 @@ def _change(entered: Access, name: str, before: Report | None, terms: Terms) -> 
     )
 
 
-def withdraw_report(services: Services, entered: Access, name: str) -> None:
+def withdraw_report(services: Services, entered: Access, name: str, wanted: Precondition) -> None:
     """Withdraw a report: it has no further runs, and one that is pending is refused. It can be defined again.
 
     Raises:
         NotFoundError: there is no such report in force, or the caller may not see it.
+        PreconditionFailedError: the report is not as `wanted`.
         SealBrokenError: the report is not what was sealed.
     """
     require_definer(entered)
     with services.database.write() as transaction:
         before = reports.lock_report(transaction, services.keyring, entered.dataset.id, require_name(name))
         report, seal = require_seen(entered, before), services.keyring.seal
+        wanted.require_document(full_document(entered, report))
         reports.save_report(transaction, seal, report._replace(withdrawn_at=now()))
         path = report_path(entered.dataset.name, name)
         audit_records.record(transaction, seal, entered.principal, "report.withdraw", path)

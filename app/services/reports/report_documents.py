@@ -34,8 +34,7 @@ def describe_report(services: Services, entered: Access, name: str) -> Document:
         NotFoundError: there is no such report in force, or the caller may not see it.
         SealBrokenError: the report is not what was sealed.
     """
-    report = _find_report(services, entered, name)
-    return report_document(entered, report) | show_definition(report.definition)
+    return full_document(entered, _find_report(services, entered, name))
 
 
 def plan_report(services: Services, entered: Access, name: str, read_definition: ReadDefinition) -> bytes:
@@ -124,6 +123,11 @@ def report_document(entered: Access, report: Report) -> Document:
         "epsilon_remaining": epsilon_text(report.remaining_nano),
         "changed_at": report.changed_at,
     }
+
+
+def full_document(entered: Access, report: Report) -> Document:
+    """Return a report as JSON, with its batch and figures."""
+    return report_document(entered, report) | show_definition(report.definition)
 
 
 def run_document(report: Report, run: Run) -> Document:

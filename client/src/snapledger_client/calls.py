@@ -36,6 +36,7 @@ from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.figures import Collection, Figure
 from snapledger_client.models.plans import FreePlan, Plan
 from snapledger_client.models.releases import Estimate, Histogram, Release, parse_release
+from snapledger_client.models.reports import Report
 from snapledger_client.numbers import Number, decimal_text, json_value, value_text
 from snapledger_client.options import (
     AnyOptions,
@@ -51,7 +52,7 @@ from snapledger_client.statistics import Statistic
 
 T = TypeVar("T")
 
-Match = str | GrantedAllowance | Limit | Figure | Collection
+Match = str | GrantedAllowance | Limit | Figure | Collection | Report
 """An entity tag, or an answer that has one."""
 
 KEY_HEADER = "Idempotency-Key"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snapledger_client.calls import Call, Pages, _list_pages, _make_body, _make_path, _read_nothing
+from snapledger_client.calls import Call, Match, Pages, _list_pages, _make_body, _make_path, _read_nothing
 from snapledger_client.models.reports import Report, ReportPlan, ReportRun
 from snapledger_client.numbers import Number, decimal_text
 
@@ -48,6 +48,7 @@ def define_report(  # noqa: PLR0913, PLR0917 - the members of the request
     figures: Sequence[Mapping[str, Any]],
     epsilon_per_run: Number,
     epsilon_total: Number,
+    if_match: Match | None,
     *,
     only_new: bool,
 ) -> Call[Report]:
@@ -55,12 +56,13 @@ def define_report(  # noqa: PLR0913, PLR0917 - the members of the request
     limits = {"epsilon_per_run": decimal_text(epsilon_per_run), "epsilon_total": decimal_text(epsilon_total)}
     body = {"batch": _make_body(options, items=list(items)), "figures": [dict(each) for each in figures], **limits}
     call = Call("PUT", _make_path("datasets", dataset, "reports", report), Report.parse)
-    return call.with_json(body).only_if_new(only_new)
+    return call.with_json(body).only_if(if_match).only_if_new(only_new)
 
 
-def withdraw_report(dataset: str, report: str) -> Call[None]:
+def withdraw_report(dataset: str, report: str, if_match: Match | None) -> Call[None]:
     """Withdraw a report: it has no further runs."""
-    return Call("DELETE", _make_path("datasets", dataset, "reports", report), _read_nothing, repeatable=False)
+    path = _make_path("datasets", dataset, "reports", report)
+    return Call("DELETE", path, _read_nothing, repeatable=False).only_if(if_match)
 
 
 def plan_report(dataset: str, report: str) -> Call[ReportPlan]:

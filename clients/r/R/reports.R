@@ -17,6 +17,9 @@
 #' @param epsilon_per_run The most that one run may cost.
 #' @param epsilon_total The most that all runs may cost together.
 #' @param epsilon What the items with a weight share.
+#' @param if_match An answer of `sl_report()` or its `etag`: the report is changed or
+#'   withdrawn only if it is still as it was read. Otherwise the call fails with the
+#'   class `snapledger_precondition_failed`.
 #' @param only_new Whether to define it only if there is no such report. Otherwise the
 #'   call fails with the class `snapledger_already_exists`.
 #' @param newest Whether the newest runs come first. By default, the oldest do.
@@ -72,7 +75,7 @@ sl_report <- function(dataset, name) {
 #' @export
 sl_define_report <- function(dataset, name, items, figures, epsilon_per_run, epsilon_total, epsilon = NULL,
                              equalise = NULL, alpha = NULL, gamma = NULL, grid_refinement = NULL, reuse = NULL,
-                             only_new = FALSE) {
+                             if_match = NULL, only_new = FALSE) {
   if (!is.list(items) || is.object(items)) refuse("`items` must be a list of items: see `sl_item()`.")
   items <- as_items(list(items), epsilon, equalise)
   body <- list(
@@ -82,7 +85,7 @@ sl_define_report <- function(dataset, name, items, figures, epsilon_per_run, eps
     epsilon_total = decimal_text(epsilon_total, "`epsilon_total`")
   )
   path <- dataset_path(dataset, "reports", name)
-  document <- send(dataset$connection, "PUT", path, body, condition = condition_of(NULL, only_new))
+  document <- send(dataset$connection, "PUT", path, body, condition = condition_of(if_match, only_new))
   as_report(document, paste("PUT", path))
 }
 
@@ -142,8 +145,9 @@ sl_retry_report <- function(dataset, name) {
 
 #' @rdname sl_reports
 #' @export
-sl_withdraw_report <- function(dataset, name) {
-  send(dataset$connection, "DELETE", dataset_path(dataset, "reports", name), repeatable = FALSE)
+sl_withdraw_report <- function(dataset, name, if_match = NULL) {
+  path <- dataset_path(dataset, "reports", name)
+  send(dataset$connection, "DELETE", path, repeatable = FALSE, condition = condition_of(if_match))
   invisible(NULL)
 }
 

@@ -3,7 +3,16 @@
 import pytest
 from service_world import X_COLUMNS, Service, key_of, numbers_csv
 
-from snapledger_client import AlreadyExists, Client, GrantedAllowance, PreconditionFailed, calls, item, mean
+from snapledger_client import (
+    AlreadyExists,
+    Client,
+    GrantedAllowance,
+    PreconditionFailed,
+    calls,
+    item,
+    mean,
+    report_figure,
+)
 
 
 def test_a_change_is_of_the_state_that_was_read(one_service: Service) -> None:
@@ -47,6 +56,24 @@ def test_a_figure_is_changed_only_from_the_version_that_was_read(one_service: Se
         assert "etag" not in str(first.to_dict())
         dataset.withdraw("x", if_match=dataset.figure("x").etag)
         assert list(dataset.figures()) == []
+
+
+def test_a_report_is_changed_only_as_it_was_read(one_service: Service) -> None:
+    table = one_service.table(X_COLUMNS, numbers_csv(100), limit="10", allowance="2")
+    with Client(table.service.url, key_of(table.analyst)) as analyst:
+        dataset, asked = analyst.dataset(table.name), ([item(mean("x"), epsilon="0.5")], [report_figure("x", "X")])
+        defined = dataset.define_report("monthly", *asked, epsilon_per_run=1, epsilon_total=1)
+        with pytest.raises(ValueError, match="no entity tag"):  # only an answer that was read has one
+            dataset.withdraw_report("monthly", if_match=defined)
+        read = dataset.report("monthly")
+        dataset.define_report("monthly", *asked, epsilon_per_run=1, epsilon_total=2, if_match=read)
+        with pytest.raises(PreconditionFailed):
+            dataset.define_report("monthly", *asked, epsilon_per_run=1, epsilon_total=3, if_match=read.etag)
+        with pytest.raises(PreconditionFailed):
+            dataset.withdraw_report("monthly", if_match=read)
+        assert dataset.report("monthly").epsilon_total == 2
+        dataset.withdraw_report("monthly", if_match=dataset.report("monthly"))
+        assert list(dataset.reports()) == []
 
 
 def test_what_exists_is_not_made_anew(one_service: Service) -> None:

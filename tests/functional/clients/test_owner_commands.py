@@ -71,7 +71,9 @@ def test_a_report_from_its_definition_to_its_end(run: Run, service: Service, peo
     assert json.loads(run("report", "list", "polls-2", "--format", "json").stdout)["reports"][0]["report"] == "daily"
     assert becomes(lambda: "done" in run("report", "runs", *names, "--format", "csv").stdout)
     assert run("report", "retry", *names).stdout == "The run of daily on polls-2 is done.\n"
-    assert run("report", "delete", *names).stdout == "polls-2/daily is withdrawn.\n"
+    assert run("report", "delete", *names, "--if-match", '"another"').exit_code == 7
+    tag = json.loads(run("report", "show", *names, "--format", "json").stdout)["etag"]
+    assert run("report", "delete", *names, "--if-match", tag).stdout == "polls-2/daily is withdrawn.\n"
     assert run("report", "runs", *names).exit_code == 5
 
 

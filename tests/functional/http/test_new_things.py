@@ -95,7 +95,7 @@ def test_nothing_but_a_star_is_understood_and_nothing_is_done(table: Table, thin
 
 def test_no_present_state_meets_both_conditions(table: Table, things: Mapping[str, Thing]) -> None:
     both = NEW | {"If-Match": "*"}
-    for name in ("setAllowance", "publishFigure", "setCollection"):
+    for name in ("setAllowance", "publishFigure", "setCollection", "defineReport"):
         missing = things[name].put(table, both)
         assert (missing.status_code, missing.json()["type"]) == (412, "/problems/precondition-failed"), name
         assert things[name].put(table).status_code == 201

@@ -146,6 +146,31 @@ def test_a_deleted_dataset_is_succeeded_and_a_deleted_successor_is_not_reported_
 
 
 @ON_ONE_DATABASE
+def test_a_report_is_changed_or_withdrawn_only_as_it_was_read(service: Service, table: Table) -> None:
+    path = f"{table.path}/reports/monthly"
+    assert_refused(table.owner.put(path, json=REPORT, headers={"If-Match": "*"}), 412, "precondition-failed")
+    define(table)
+    read = table.owner.get(path)
+    as_read = {"If-Match": read.headers["etag"]}
+    assert table.owner.get(path).headers["etag"] == as_read["If-Match"]
+    assert table.owner.put(path, json=REPORT | {"epsilon_total": "3"}, headers=as_read).status_code == 200
+    changed = table.owner.get(path)
+    assert changed.json()["epsilon_total"] == "3"
+    assert_refused(table.owner.put(path, json=REPORT, headers=as_read), 412, "precondition-failed")
+    assert_refused(table.owner.delete(path, headers=as_read), 412, "precondition-failed")
+    assert table.owner.get(path).content == changed.content
+    after = succeed(service, table)
+    assert last_run(after)["state"] == "done"  # which is paid from the budget that was read
+    path = f"{after.path}/reports/monthly"
+    as_read = {"If-Match": changed.headers["etag"]}
+    assert_refused(table.owner.delete(path, headers=as_read), 412, "precondition-failed")
+    assert table.owner.delete(
+        path, headers={"If-Match": f'"other", {table.owner.get(path).headers["etag"]}'}
+    ).is_success
+    assert_refused(table.owner.delete(path, headers={"If-Match": "*"}), 404, "not-found")
+    assert_refused(table.owner.put(path, json=REPORT, headers={"If-Match": "x"}), 422, "invalid-request")
+
+
 def test_a_withdrawn_report_is_not_run(service: Service, table: Table) -> None:
     define(table)
     define(table, name="yearly")

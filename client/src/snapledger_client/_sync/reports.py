@@ -11,6 +11,7 @@ from snapledger_client import report_calls
 from snapledger_client._sync.dataset_queries import DatasetQueries
 from snapledger_client._sync.listing import Listing
 from snapledger_client.arguments import require_released_items
+from snapledger_client.calls import Match
 from snapledger_client.models.reports import Report, ReportPlan, ReportRun
 from snapledger_client.numbers import Number
 
@@ -53,6 +54,7 @@ class Reports(DatasetQueries):
         gamma: Number | None = None,
         grid_refinement: int | Literal["auto"] | None = None,
         reuse: bool = True,
+        if_match: Match | None = None,
         only_new: bool = False,
     ) -> Report:
         """Define or change a report: a batch for each next dataset that succeeds this one. Nothing is released now.
@@ -69,6 +71,7 @@ class Reports(DatasetQueries):
             gamma: the probability that the mechanism's bound clamps; default 0.05.
             grid_refinement: how often the rounding grid is halved; default "auto".
             reuse: whether earlier releases that are accurate enough are answers.
+            if_match: an answer of `report` or its `etag`: change it only if it is still as it was read.
             only_new: define it only if there is no such report; otherwise raise `AlreadyExists`.
 
         Examples:
@@ -89,7 +92,7 @@ class Reports(DatasetQueries):
         require_released_items(items)
         return self._send(
             report_calls.define_report(
-                *(self.name, name, items, asked, figures, epsilon_per_run, epsilon_total), only_new=only_new
+                *(self.name, name, items, asked, figures, epsilon_per_run, epsilon_total, if_match), only_new=only_new
             )
         )
 
@@ -132,12 +135,12 @@ class Reports(DatasetQueries):
         """
         return self._send(report_calls.retry_report(self.name, name))
 
-    def withdraw_report(self, name: str) -> None:
-        """Withdraw a report: it has no further runs. What it has published stays.
+    def withdraw_report(self, name: str, *, if_match: Match | None = None) -> None:
+        """Withdraw a report: it has no further runs. What it has published stays. `if_match` is as in `define_report`.
 
         Examples:
             >>> items, figures = [item(mean("body_mass_g"), epsilon="0.2")], [report_figure("mass", "Mass")]
             >>> _ = penguins.define_report("once", items, figures, epsilon_per_run="0.2", epsilon_total="0.2")
-            >>> penguins.withdraw_report("once")
+            >>> penguins.withdraw_report("once", if_match=penguins.report("once"))
         """
-        return self._send(report_calls.withdraw_report(self.name, name))
+        return self._send(report_calls.withdraw_report(self.name, name, if_match))

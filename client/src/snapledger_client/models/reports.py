@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from snapledger_client.models.base import Answer, Exact, Time
+from snapledger_client.models.base import Answer, Exact, TaggedAnswer, Time
 from snapledger_client.models.batches import PlannedItem
 
 
-class Report(Answer):
-    """A report and its budget. Only a report that is read has its `batch` and `figures`.
+class Report(TaggedAnswer):
+    """A report and its budget. Only a report that is read has its `batch`, its `figures` and an `etag`.
 
     Examples:
         >>> questions = [item(mean("body_mass_g"), epsilon="0.2")]

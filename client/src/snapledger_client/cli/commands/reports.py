@@ -8,7 +8,7 @@ import typer
 
 from snapledger_client import Report, ReportPlan, ReportRun
 from snapledger_client.cli import output
-from snapledger_client.cli.options import OnlyNewOf
+from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
 
@@ -42,7 +42,7 @@ def show_report(dataset: DatasetName, report: ReportName, *, output_format: Form
         )
         output.print_table(("figure", "title"), [(each["figure"], each["title"]) for each in found.figures or ()], ())
 
-    output.write(output_format, found.to_dict(), show)
+    output.write(output_format, output.make_tagged(found), show)
 
 
 def put_report(  # noqa: PLR0913 - what the report has
@@ -55,6 +55,7 @@ def put_report(  # noqa: PLR0913 - what the report has
     *,
     per_run: Annotated[str | None, typer.Option(help="The most ε that one run may cost, if the file has none.")] = None,
     total: Annotated[str | None, typer.Option(help="The most ε that all runs may cost, if the file has none.")] = None,
+    if_match: IfMatchOf = None,
     only_new: OnlyNewOf = False,
     output_format: FormatOf = OutputFormat.TABLE,
 ) -> None:
@@ -66,7 +67,7 @@ def put_report(  # noqa: PLR0913 - what the report has
         fail(f"the report has no `{missing[0]}`: give --{missing[0].removeprefix('epsilon_').replace('_', '-')}", USAGE)
     with connect() as client:
         try:
-            found = client.dataset(dataset).define_report(report, only_new=only_new, **asked)
+            found = client.dataset(dataset).define_report(report, if_match=if_match, only_new=only_new, **asked)
         except TypeError as error:  # the file has a member that a report does not have
             fail(str(error), USAGE)
     output.write(
@@ -133,8 +134,8 @@ def retry(dataset: DatasetName, report: ReportName, *, output_format: FormatOf =
     )
 
 
-def delete(dataset: DatasetName, report: ReportName) -> None:
+def delete(dataset: DatasetName, report: ReportName, *, if_match: IfMatchOf = None) -> None:
     """Withdraw a report: it has no further runs. What it has published stays."""
     with connect() as client:
-        client.dataset(dataset).withdraw_report(report)
+        client.dataset(dataset).withdraw_report(report, if_match=if_match)
     output.print_line(f"{dataset}/{report} is withdrawn.")
