@@ -83,7 +83,6 @@ def test_the_draft_s_table() -> None:
     assert "holds" in lines["this one: U revealed bit by bit"]
 
 
-@pytest.mark.slow
 def test_a_bound_that_an_input_exceeds_is_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theorem, "_error", lambda setting, y, query: setting.eta * abs(y - query))
     done = audit("--draft", "--epsilon", "1", "--rows", "10", "--format", "json")

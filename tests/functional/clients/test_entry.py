@@ -82,13 +82,12 @@ def start(*arguments: str, installed: Path | None, **settings: str) -> subproces
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [
-        (("--help",), 0, "without reading any data"),
+        pytest.param(("--help",), 0, "without reading any data", marks=pytest.mark.slow),
         pytest.param(("plan", "--help"), 0, "without reading any data", marks=pytest.mark.slow),
-        (("ledger", "--help"), 0, "oldest first"),
+        pytest.param(("ledger", "--help"), 0, "oldest first", marks=pytest.mark.slow),
         pytest.param(("ledger", "verification", "--help"), 0, "was verified last", marks=pytest.mark.slow),
         pytest.param(("--version",), 0, f"snapledger {__version__}", marks=pytest.mark.slow),
         pytest.param(("no-such-command",), 2, "no-such-command", marks=pytest.mark.slow),

@@ -157,7 +157,6 @@ def test_readers_know_no_secret(limited: Service, owner: httpx.Client) -> None:
     assert becomes(lambda: not readers_of(limited.pid))
 
 
-@pytest.mark.slow
 def test_drafts_have_the_same_limits(limited: Service, owner: httpx.Client) -> None:
     """Of memory, and of open uploads; and a draft ends when its client hangs up. Nothing is left."""
     before = limited.resident_bytes()

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
+from lengths import ON_POSTGRES_SLOWLY
 from service_world import Service, Table, serving
 from sqlalchemy import create_engine, select, text
 from tampering import keyring_of
@@ -132,7 +133,7 @@ def test_a_search_goes_on_behind_what_one_page_looks_at(
     database.close()
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_figures_of_the_version_before_show_no_more_than_is_known_to_be_meant(
     tmp_path: Path, database_url: str
 ) -> None:
