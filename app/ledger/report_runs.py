@@ -161,10 +161,10 @@ def move_reports(
 ) -> list[Report]:
     """Move all reports in force to a dataset's successor, in the transaction that registers it, and queue their runs.
 
-    A report that does not match its seal stays, and is not run.
+    The transaction has locked them. A report that does not match its seal stays, and is not run.
     """
     moved = []
-    for report in stored_reports.lock_reports(transaction, keyring, dataset_id):
+    for report in stored_reports.list_in_force(transaction, keyring, dataset_id):
         moved.append(stored_reports.save_report(transaction, keyring.seal, report._replace(dataset_id=successor_id)))
         number = (transaction.row(_LAST, of_report=report.id).found or 0) + 1
         queued = Run(report.id, number, successor_id, "pending", at, None, None, None, 0, None, None, b"")

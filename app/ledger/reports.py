@@ -58,9 +58,12 @@ _OF_DATASET = reports.c.dataset_id == bindparam("dataset")
 _NAMED = _SELECT.where(_OF_DATASET, reports.c.name == bindparam("report"))
 _IN_FORCE = reports.c.withdrawn_at.is_(None)
 _ONE = _SELECT.where(reports.c.id == bindparam("report_id"))
-_LOCK_ONE = _ONE.with_for_update(of=reports)
-_LOCK_NAMED = _NAMED.with_for_update(of=reports)
-_LOCK_ALL = _SELECT.where(_OF_DATASET, _IN_FORCE).order_by(reports.c.id).with_for_update(of=reports)
+_ALL_IN_FORCE = _SELECT.where(_OF_DATASET, _IN_FORCE).order_by(reports.c.id)
+# Without a join: a row for which Postgres has waited would not be found if its principal had changed meanwhile.
+_ID = select(reports.c.id)
+_LOCK_ONE = _ID.where(reports.c.id == bindparam("report_id")).with_for_update()
+_LOCK_NAMED = _ID.where(_OF_DATASET, reports.c.name == bindparam("report")).with_for_update()
+_LOCK_ALL = _ID.where(_OF_DATASET, _IN_FORCE).order_by(reports.c.id).with_for_update()
 _ALL = _SELECT.where(_OF_DATASET).order_by(reports.c.id)
 _PAGE = (
     _SELECT.where(_OF_DATASET, _IN_FORCE, reports.c.name > bindparam("after"))
@@ -119,7 +122,8 @@ def find_report(session: Session, keyring: Keyring, dataset_id: int, name: str) 
 
 def lock_report(transaction: WriteSession, keyring: Keyring, dataset_id: int, name: str) -> Report | None:
     """Do the same as `find_report`, and lock the report until the end of the transaction."""
-    return _require_sealed(keyring, transaction.row(_LOCK_NAMED, dataset=dataset_id, report=name))
+    transaction.row(_LOCK_NAMED, dataset=dataset_id, report=name)
+    return find_report(transaction, keyring, dataset_id, name)
 
 
 def read_report(session: Session, keyring: Keyring, report_id: int) -> Report:
@@ -133,7 +137,8 @@ def read_report(session: Session, keyring: Keyring, report_id: int) -> Report:
 
 def lock_report_of_run(transaction: WriteSession, keyring: Keyring, report_id: int) -> Report:
     """Do the same as `read_report`, and lock the report until the end of the transaction."""
-    return _present(_require_sealed(keyring, transaction.row(_LOCK_ONE, report_id=report_id)))
+    transaction.row(_LOCK_ONE, report_id=report_id)
+    return read_report(transaction, keyring, report_id)
 
 
 def _present(report: Report | None) -> Report:
@@ -142,9 +147,14 @@ def _present(report: Report | None) -> Report:
     return report
 
 
-def lock_reports(transaction: WriteSession, keyring: Keyring, dataset_id: int) -> list[Report]:
-    """Lock and return the reports at a dataset that are in force, without those that do not match their seals."""
-    rows = transaction.rows(_LOCK_ALL, dataset=dataset_id)
+def lock_reports(transaction: WriteSession, dataset_id: int) -> None:
+    """Lock the reports at a dataset that are in force, until the end of the transaction."""
+    transaction.rows(_LOCK_ALL, dataset=dataset_id)
+
+
+def list_in_force(session: Session, keyring: Keyring, dataset_id: int) -> list[Report]:
+    """Return the reports at a dataset that are in force, without those that do not match their seals."""
+    rows = session.rows(_ALL_IN_FORCE, dataset=dataset_id)
     return [report for report in map(Report._make, rows) if is_sealed(keyring, report)]
 
 

@@ -113,6 +113,7 @@ def one_report(name: str, report: str, caller: CallerOf) -> Response:
 def withdraw(name: str, report: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Withdraw a report: it has no further runs. What it has published stays."""
     entered = caller.enter(name)
+    defining.require_definer(entered)
     defining.withdraw_report(caller.services, entered, report, read_precondition(if_match))
     return Response(status_code=204)
 

@@ -17,7 +17,13 @@ from app.services.preconditions import Precondition
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.rendering.documents import Document
 from app.services.reports.definition import Terms, plan_run, require_affordable
-from app.services.reports.report_documents import full_document, report_document, require_seen, run_document
+from app.services.reports.report_documents import (
+    full_document,
+    is_seen,
+    report_document,
+    require_seen,
+    run_document,
+)
 from app.services.reports.run_queue import QUEUED
 
 MAX_REPORTS = 100
@@ -56,9 +62,9 @@ def define_report(
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, dataset.id))
         before = reports.lock_report(transaction, services.keyring, dataset.id, require_name(name))
+        wanted.require_document(full_document(entered, before) if is_seen(before, entered) else None)
         _require_own(entered, before)
         is_new = before is None or before.withdrawn_at is not None
-        wanted.require_document(None if before is None or is_new else full_document(entered, before))
         changed = _change(entered, name, before, terms)
         if before is None:
             if reports.count_reports(transaction, dataset.id) >= MAX_REPORTS:
@@ -140,7 +146,7 @@ def withdraw_report(services: Services, entered: Access, name: str, wanted: Prec
 
 
 def retry_run(services: Services, entered: Access, name: str) -> Document:
-    """Queue a report's run on this dataset again, if it was refused or could not be published; return it.
+    """Queue a report's run on this dataset again, unless it is done, also if it is just being refused; return it.
 
     Raises:
         NotFoundError: there is no such report in force, or it has no run on this dataset, or the caller may not see it.
@@ -153,7 +159,7 @@ def retry_run(services: Services, entered: Access, name: str) -> Document:
         run = report_runs.find_run_on(transaction, services.keyring, report.id, entered.dataset.id)
         if run is None:
             raise NotFoundError("the report has no run here: it runs on the next dataset that succeeds this one")
-        if run.problem is None:
+        if run.state == "done":
             return run_document(report, run)
         seal, path = services.keyring.seal, report_path(entered.dataset.name, name)
         run = report_runs.save_run(transaction, seal, report_runs.queue_again(run))

@@ -1,7 +1,7 @@
 """Describes reports, their runs, and what a run would cost."""
 
 import json
-from typing import NoReturn
+from typing import TypeGuard
 
 from app.errors import NotFoundError
 from app.json_text import encode_json, join_object
@@ -100,15 +100,16 @@ def require_seen(entered: Access, report: Report | None) -> Report:
     Raises:
         NotFoundError: there is none.
     """
-    if report is None or report.withdrawn_at is not None:
-        _refuse()
-    if not entered.oversees and report.principal_id != entered.principal.id:
-        _refuse()
+    if not is_seen(report, entered):
+        raise NotFoundError("there is no such report here; it may have moved on to a dataset that succeeds this one")
     return report
 
 
-def _refuse() -> NoReturn:
-    raise NotFoundError("there is no such report here; it may have moved on to a dataset that succeeds this one")
+def is_seen(report: Report | None, entered: Access) -> TypeGuard[Report]:
+    """Whether it is a report in force that the caller defined, or that is at a dataset that the caller oversees."""
+    if report is None or report.withdrawn_at is not None:
+        return False
+    return entered.oversees or report.principal_id == entered.principal.id
 
 
 def report_document(entered: Access, report: Report) -> Document:

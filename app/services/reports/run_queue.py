@@ -7,7 +7,7 @@ from app.db.repositories import datasets
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Principal
 from app.db.session import WriteSession
-from app.ledger import allowances, report_runs
+from app.ledger import accounts, allowances, report_runs, reports
 from app.ledger.units import MAX_EPSILON_NANO, epsilon_text
 from app.services import audit_records
 from app.services.context import Services
@@ -16,10 +16,22 @@ QUEUED: Final = Event()
 """Set when a run may have been queued by this process, so that it does not wait for the worker's next look."""
 
 
+def lock_reports(transaction: WriteSession, predecessor: str | None) -> None:
+    """Lock a predecessor's account and its reports, before the registration records anything.
+
+    All others lock them in this order, and record last.
+    """
+    dataset = None if predecessor is None else datasets.find_dataset(transaction, predecessor)
+    if dataset is not None:
+        accounts.lock_account(transaction, dataset.id)
+        reports.lock_reports(transaction, dataset.id)
+
+
 def queue_runs(services: Services, transaction: WriteSession, owner: Principal, dataset: Dataset) -> None:
     """Queue the reports of the predecessor, and let the owner's own spend what their budgets say for one run.
 
-    The reports of others wait until the owner grants an allowance. Set `QUEUED` after the commit.
+    `lock_reports` has locked them. Those of others wait until the owner grants an allowance. Set `QUEUED` after the
+    commit.
     """
     predecessor = None if dataset.succeeds is None else datasets.find_dataset(transaction, dataset.succeeds)
     if predecessor is None:

@@ -160,8 +160,12 @@ def _settle(  # noqa: PLR0913, PLR0917 - what was read before, and what is relea
 
 
 def _terms(report: Report) -> tuple[object, ...]:
-    """Return what a release must not be made without: whose name, which questions, which budget, and in force."""
-    return report.principal_id, report.definition, report.run_limit_nano, report.total_limit_nano, report.withdrawn_at
+    """Return what a release must not be made without: whose name, which questions, which budget, and in force.
+
+    And when it was defined: it may have been withdrawn and defined again, while others changed what it depends on.
+    """
+    limits = report.run_limit_nano, report.total_limit_nano
+    return report.principal_id, report.definition, *limits, report.withdrawn_at, report.changed_at
 
 
 def _publish(services: Services, report: Report, run: Run) -> None:

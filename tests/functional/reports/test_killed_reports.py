@@ -1,12 +1,10 @@
 """Runs of reports that crash at any step, or that several carry out at once: debited and published once."""
 
-import fcntl
 import itertools
 import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,37 +17,14 @@ from service_world import Service, Table, key_of, serving
 from tampering import unconstrained
 
 from app.api.routers.reports import REPORT_INTERFACE
-from app.config import Settings
 from app.db.database import Database
 from app.db.deferred_changes import DeferredChanges
 from app.db.group_commit import CommitGroup
 from app.db.grouped_session import GroupedSession
 from app.db.session import WriteSession
-from app.errors import SnapledgerError
 from app.services.context import Services
 from app.services.figures import publishing
-from app.services.operations import startup
-from app.services.operations.report_worker import LOCK_FILE, carry_out_all
-from app.services.rendering.documents import Document
-
-
-@pytest.fixture
-def idle(tmp_path: Path, database_url: str) -> Iterator[Service]:
-    """A service that carries out no runs, since this process holds the lock."""
-    (tmp_path / "data").mkdir(mode=0o700)
-    with (tmp_path / "data" / LOCK_FILE).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with serving(tmp_path, database_url) as service:
-            yield service
-
-
-@pytest.fixture
-def replicas(idle: Service) -> Iterator[list[Services]]:
-    """The same ledger in this process, twice."""
-    opened = [startup.open_services(Settings(database_url=idle.database_url, data_dir=idle.data)) for _ in range(2)]
-    yield opened
-    for each in opened:
-        startup.close_services(each)
+from app.services.operations.report_worker import carry_out_all
 
 
 @pytest.fixture
@@ -149,43 +124,6 @@ def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas:
     runs = table.owner.get(f"{last.path}/reports/monthly/runs").json()["runs"]
     assert [(run["dataset"], run["state"]) for run in runs] == [(after.name, "done"), (last.name, "done")]
     assert_done_once(last)
-
-
-def carry_out_changing(services: Services, table: Table, name: str, change: Callable[[], object]) -> None:
-    """Carry out a run that is refused, with a change after the reading of the budgets, for which it is tried again."""
-
-    def change_meanwhile(error: SnapledgerError) -> Document:
-        change()
-        return REPORT_INTERFACE.describe_problem(error)
-
-    assert carry_out_all(services, replace(REPORT_INTERFACE, describe_problem=change_meanwhile)) == 0
-    run = table.owner.get(f"{table.path}/reports/{name}/runs", params={"order": "newest"}).json()["runs"][0]
-    assert (run["state"], run["problem"]) == ("pending", None)
-
-
-@ON_POSTGRES_SLOWLY
-def test_an_allowance_that_is_granted_while_a_run_is_refused(
-    idle: Service, replicas: list[Services], table: Table
-) -> None:
-    figures = [{"figure": "other", "title": "Other", "items": [0]}]
-    assert define(table, table.analyst, "other", figures=figures).status_code == 201
-    after = succeed(idle, table)
-    carry_out_changing(replicas[0], after, "other", lambda: after.grant(after.analyst_name, "2"))
-    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
-    assert last_run(after, "other")["state"] == "done"
-
-
-@ON_POSTGRES_SLOWLY
-def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas: list[Services], table: Table) -> None:
-    assert define(table, epsilon_total="0.75").status_code == 200
-    first = succeed(idle, table)
-    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
-    assert_done_once(first)
-    after = succeed(idle, first)
-    carry_out_changing(replicas[0], after, "monthly", lambda: define(after, epsilon_total="1.5"))
-    after.grant(after.owner_name, "1")  # nothing was left that it could have had when it succeeded
-    assert carry_out_all(replicas[0], REPORT_INTERFACE) == 0
-    assert last_run(after)["state"] == "done"
 
 
 @ON_POSTGRES_SLOWLY
