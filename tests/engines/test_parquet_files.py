@@ -318,7 +318,6 @@ def test_too_large_a_file(tables: Tables, monkeypatch: pytest.MonkeyPatch, modul
     assert problem != UNREADABLE
 
 
-@pytest.mark.slow
 def test_files_damaged_at_random_are_read_or_refused(tables: Tables) -> None:
     columns = [REAL, INTEGER, MONEY, BOOLEAN, CATEGORY, ID, Column("at", Kind.SECONDS)]
     raw = pa.binary(16)
