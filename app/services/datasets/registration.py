@@ -33,7 +33,7 @@ from app.services.context import Services
 from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
 from app.services.rendering.documents import Document
-from app.services.reports.run_queue import QUEUED, lock_reports, queue_runs
+from app.services.reports.run_queue import QUEUED, lock_predecessor, queue_runs
 
 SAME_PEOPLE = (
     "Another dataset has data of the same people. Each has a budget of its own, and for a person who is in both the "
@@ -134,7 +134,7 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
     try:
         report = make_report(services.tables, ingested, list(columns.decode_columns(declared).values()))
         with services.database.write() as transaction:
-            lock_reports(transaction, registration.succeeds)
+            predecessor = lock_predecessor(transaction, registration.succeeds)
             dataset = datasets.insert_dataset(
                 transaction,
                 name=registration.name,
@@ -155,7 +155,8 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
                 epsilon_limit=epsilon_text(limit_nano),
                 rows_per_unit=registration.rows_per_unit,
             )
-            queue_runs(services, transaction, owner, dataset)
+            if predecessor is not None:
+                queue_runs(services, transaction, owner, predecessor, dataset)
             outcome_known = False
             transaction.commit()
     except Exception:

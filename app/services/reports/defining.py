@@ -137,7 +137,7 @@ def withdraw_report(services: Services, entered: Access, name: str, wanted: Prec
     require_definer(entered)
     with services.database.write() as transaction:
         before = reports.lock_report(transaction, services.keyring, entered.dataset.id, require_name(name))
-        report, seal = require_seen(entered, before), services.keyring.seal
+        report, seal = require_seen(before, entered), services.keyring.seal
         wanted.require_document(full_document(entered, report))
         reports.save_report(transaction, seal, report._replace(withdrawn_at=now()))
         path = report_path(entered.dataset.name, name)
@@ -155,7 +155,7 @@ def retry_run(services: Services, entered: Access, name: str) -> Document:
     require_definer(entered)
     with services.database.write() as transaction:
         before = reports.lock_report(transaction, services.keyring, entered.dataset.id, require_name(name))
-        report = require_seen(entered, before)
+        report = require_seen(before, entered)
         run = report_runs.find_run_on(transaction, services.keyring, report.id, entered.dataset.id)
         if run is None:
             raise NotFoundError("the report has no run here: it runs on the next dataset that succeeds this one")

@@ -91,10 +91,10 @@ def list_runs(  # noqa: PLR0913 - whose, and which page
 def _find_report(services: Services, entered: Access, name: str) -> Report:
     with services.database.read() as session:
         found = reports.find_report(session, services.keyring, entered.dataset.id, require_name(name))
-    return require_seen(entered, found)
+    return require_seen(found, entered)
 
 
-def require_seen(entered: Access, report: Report | None) -> Report:
+def require_seen(report: Report | None, entered: Access) -> Report:
     """Return a report in force that the caller defined, or that is at a dataset that the caller oversees.
 
     Raises:

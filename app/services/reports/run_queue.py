@@ -16,26 +16,26 @@ QUEUED: Final = Event()
 """Set when a run may have been queued by this process, so that it does not wait for the worker's next look."""
 
 
-def lock_reports(transaction: WriteSession, predecessor: str | None) -> None:
-    """Lock a predecessor's account and its reports, before the registration records anything.
+def lock_predecessor(transaction: WriteSession, name: str | None) -> Dataset | None:
+    """Return a predecessor by its name, with its account and reports locked, before a registration records anything.
 
     All others lock them in this order, and record last.
     """
-    dataset = None if predecessor is None else datasets.find_dataset(transaction, predecessor)
-    if dataset is not None:
-        accounts.lock_account(transaction, dataset.id)
-        reports.lock_reports(transaction, dataset.id)
+    predecessor = None if name is None else datasets.find_dataset(transaction, name)
+    if predecessor is not None:
+        accounts.lock_account(transaction, predecessor.id)
+        reports.lock_reports(transaction, predecessor.id)
+    return predecessor
 
 
-def queue_runs(services: Services, transaction: WriteSession, owner: Principal, dataset: Dataset) -> None:
+def queue_runs(
+    services: Services, transaction: WriteSession, owner: Principal, predecessor: Dataset, dataset: Dataset
+) -> None:
     """Queue the reports of the predecessor, and let the owner's own spend what their budgets say for one run.
 
-    `lock_reports` has locked them. Those of others wait until the owner grants an allowance. Set `QUEUED` after the
-    commit.
+    `lock_predecessor` has locked them. Those of others wait until the owner grants an allowance. Set `QUEUED` after
+    the commit.
     """
-    predecessor = None if dataset.succeeds is None else datasets.find_dataset(transaction, dataset.succeeds)
-    if predecessor is None:
-        return
     keyring, path = services.keyring, audit_records.dataset_path(dataset.name)
     moved = report_runs.move_reports(transaction, keyring, predecessor.id, dataset.id, dataset.created_at)
     own_nano = sum(min(each.run_limit_nano, each.remaining_nano) for each in moved if each.principal_id == owner.id)
