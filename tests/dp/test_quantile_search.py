@@ -121,10 +121,7 @@ WORST = [(HALF, (3, 3, 0)), (HALF, (3, 3, 2)), (HALF, (0, 4, 4)), ((mpq(1, 5),),
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("probabilities", "answer"),
-    WORST,
-)
+@pytest.mark.parametrize(("probabilities", "answer"), WORST)
 def test_intervals_hold_as_often_as_they_say(probabilities: tuple[mpq, ...], answer: tuple[int, ...]) -> None:
     """Exactly, over all releases of a search of four steps."""
     assert missed_at_a_half(probabilities, answer) <= 0.5

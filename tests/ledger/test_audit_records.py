@@ -1,17 +1,16 @@
 """The record of administrative acts: written by one at a time, and what the stored principals are compared with."""
 
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from ledger_world import KEYRING, SEAL, World, recorded
-from sqlalchemy import delete, insert, text, update
+from service_world import becomes
+from sqlalchemy import delete, insert, update
+from waiting_writers import has_waiting_writer
 
 from app.db.clock import now
 from app.db.database import Database
-from app.db.dialects.sqlite import Sqlite
 from app.db.repositories import principals
 from app.db.tables import principals as principal_table
 from app.ledger.chain import audit_log
@@ -80,22 +79,6 @@ def test_a_principal_that_is_made_or_renamed_without_a_record_is_found(world: Wo
     ]
 
 
-def wait_until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def is_writer_waiting(database: Database) -> bool:
-    """Whether somebody waits for another's transaction."""
-    if isinstance(database._home, Sqlite):
-        return bool(database._home._turns._waiting)
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with database.read() as session:
-        return bool(session.connection.execute(text(waiting)).scalar_one())
-
-
 def test_records_of_acts_at_the_same_time_follow_each_other(world: World) -> None:
     """Who comes second waits for the first one's commit, and then seals what that has written."""
     database = world.database
@@ -110,7 +93,7 @@ def test_records_of_acts_at_the_same_time_follow_each_other(world: World) -> Non
         with database.write() as transaction:
             first = audit_log.append_record(transaction, SEAL, Actor("service"), "test", "first", {}, None)
             second = pool.submit(act, "second")
-            wait_until(lambda: is_writer_waiting(database))
+            assert becomes(lambda: has_waiting_writer(database))
             transaction.commit()
         assert (second.result().seq, second.result().previous_hash) == (first.seq + 1, first.hash)
         assert second.result().at >= first.at

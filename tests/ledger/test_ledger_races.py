@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from ledger_world import FINGERPRINT, LIMIT_NANO, World
 from service_world import becomes
-from sqlalchemy import text, update
+from sqlalchemy import update
+from waiting_writers import has_waiting_writer
 
 from app.db import tables
 from app.db.clock import now
 from app.db.connection_limits import Limits
 from app.db.database import Database, WriteSession
-from app.db.dialects.sqlite import Sqlite
 from app.db.repositories import principals
 from app.errors import BudgetExhaustedError, DatasetClosedError, UnavailableError
 from app.ledger import accounts, allowances
@@ -138,15 +138,6 @@ def test_of_fifty_twins_one_is_paid_and_all_answer_its_bytes(world: World) -> No
     assert len({body for _, body in answers}) == 1
     assert world.account().spent_nano == COST_NANO
     assert len(world.entries()) == 3
-
-
-def has_waiting_writer(database: Database) -> bool:
-    """Whether a transaction waits for another one to end."""
-    if isinstance(database._home, Sqlite):
-        return len(database._home._turns._waiting) > 0
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    with database.read() as session:
-        return session.connection.execute(text(asked)).scalar_one() > 0
 
 
 def test_a_twin_of_a_release_that_fails_takes_the_key_over(world: World) -> None:

@@ -1,9 +1,8 @@
 """Reports that are changed while others carry them out, change them, or register the dataset where they run next."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +11,9 @@ import pytest
 from lengths import ON_POSTGRES_SLOWLY
 from report_world import COLUMNS, CONTENT, REPORT, define, last_run, succeed
 from service_world import Service, Table, becomes
-from sqlalchemy import text
+from waiting_writers import has_waiting_writer
 
 from app.api.routers.reports import REPORT_INTERFACE
-from app.db.database import Database
 from app.db.repositories import credentials, datasets, principals
 from app.errors import SnapledgerError
 from app.ledger import accounts, reports
@@ -108,12 +106,8 @@ def test_who_asks_for_a_run_while_it_is_refused_gets_another_try(
     assert_done(after, replicas[0])
 
 
-@contextmanager
-def taking_over(services: Services, table: Table) -> Iterator[Callable[[Callable[[], Any]], Any]]:
-    """The owner makes an analyst's report its own, as `define_report` does; yields what waits for that in a thread.
-
-    What is called there must wait for a lock that this transaction holds. Then the change is recorded and committed.
-    """
+def take_over(services: Services, table: Table, call: Callable[[], Any]) -> Any:
+    """Make an analyst's report its owner's, as `define_report` does, while `call` waits for that; return its result."""
     keyring, database = services.keyring, services.database
     with ThreadPoolExecutor(1) as pool, database.write() as transaction:
         dataset = datasets.find_dataset(transaction, table.name)
@@ -125,27 +119,16 @@ def taking_over(services: Services, table: Table) -> Iterator[Callable[[Callable
         assert report is not None
         taken = report._replace(principal_id=owner.id, principal=owner.name)
         reports.save_report(transaction, keyring.seal, taken)
-
-        def wait_for(call: Callable[[], Any]) -> Any:
-            waiting = pool.submit(call)
-            assert becomes(lambda: waits(database))
-            audit_records.record(
-                *(transaction, keyring.seal, owner, "report.define", report_path(table.name, "monthly")),
-                epsilon_per_run="0.75",
-                epsilon_total="1.5",
-                definition_sha256=hashlib.sha256(taken.definition.encode()).hexdigest(),
-            )
-            transaction.commit()
-            return waiting.result()
-
-        yield wait_for
-
-
-def waits(database: Database) -> bool:
-    """Whether a transaction waits for another one to end."""
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    with database.read() as session:
-        return bool(session.connection.execute(text(asked)).scalar_one())
+        waiting = pool.submit(call)
+        assert becomes(lambda: has_waiting_writer(database))
+        audit_records.record(
+            *(transaction, keyring.seal, owner, "report.define", report_path(table.name, "monthly")),
+            epsilon_per_run="0.75",
+            epsilon_total="1.5",
+            definition_sha256=hashlib.sha256(taken.definition.encode()).hexdigest(),
+        )
+        transaction.commit()
+        return waiting.result()
 
 
 @ON_POSTGRES
@@ -153,8 +136,7 @@ def test_a_registration_waits_for_a_report_and_takes_it_along(
     idle: Service, replicas: list[Services], table: Table
 ) -> None:
     assert define(table, table.analyst).status_code == 201
-    with taking_over(replicas[0], table) as wait_for:
-        after = wait_for(lambda: succeed(idle, table))
+    after = take_over(replicas[0], table, lambda: succeed(idle, table))
     moved = after.owner.get(f"{after.path}/reports/monthly").json()
     assert moved["principal"] == table.owner_name
     assert_done(after, replicas[0])
@@ -167,11 +149,9 @@ def test_a_withdrawal_that_waits_is_of_the_report_as_it_is_then(
     assert define(table, table.analyst).status_code == 201
     path = f"{table.path}/reports/monthly"
     as_read = {"If-Match": table.owner.get(path).headers["etag"]}
-    with taking_over(replicas[0], table) as wait_for:
-        refused = wait_for(lambda: table.owner.delete(path, headers=as_read))
+    refused = take_over(replicas[0], table, lambda: table.owner.delete(path, headers=as_read))
     assert (refused.status_code, refused.json()["type"]) == (412, "/problems/precondition-failed")
-    with taking_over(replicas[0], table) as wait_for:
-        assert wait_for(lambda: table.owner.delete(path)).status_code == 204
+    assert take_over(replicas[0], table, lambda: table.owner.delete(path)).status_code == 204
     assert idle.admin.get("/v1/audit/verification").json()["problems"] == []
 
 
