@@ -67,14 +67,8 @@ RESERVED_MEMBERS <- c(
   ".internal", ".file", ".frame", ".trace_bottom", ".subclass", "rlang"
 )
 
-# Signals that a call without a key was refused.
-fail_anonymous <- function() {
-  advice <- "Give a key with `sl_connect(key = )` or SNAPLEDGER_KEY."
-  fail(c("Not found, or not public.", i = advice), c("snapledger_unauthenticated", "snapledger_problem"), status = 401L)
-}
-
 # Signals the problem document of a refused call.
-fail_problem <- function(status, members, key) {
+fail_problem <- function(status, members, key, anonymous) {
   members <- if (is_object(members)) members else list()
   members$status <- status
   members$type <- as_one_text(members$type, "about:blank")
@@ -83,13 +77,16 @@ fail_problem <- function(status, members, key) {
   slug <- sub("^.*/", "", members$type)
   class <- if (grepl("^[a-z][a-z-]*$", slug)) paste0("snapledger_", gsub("-", "_", slug))
   members <- members[!names(members) %in% RESERVED_MEMBERS]
-  rlang::inject(fail(describe_problem(members), c(class, "snapledger_problem"), !!!members,
+  rlang::inject(fail(describe_problem(members, anonymous), c(class, "snapledger_problem"), !!!members,
     key = key, may_be_charged = status >= 500
   ))
 }
 
-describe_problem <- function(members) {
+describe_problem <- function(members, anonymous) {
   if (identical(members$type, "/problems/unauthenticated")) {
+    if (anonymous) {
+      return(c("Not found, or not public.", i = "Give a key with `sl_connect(key = )` or SNAPLEDGER_KEY."))
+    }
     is_of_token <- nzchar(members$detail) && !grepl("Authorization", members$detail) # users do not see headers
     reason <- if (is_of_token) members$detail else "The service does not know this key: is it mistyped or expired?"
     advice <- "Give another one with `sl_connect(key = )` or SNAPLEDGER_KEY."

@@ -37,8 +37,7 @@ send <- function(connection, method, path, body = NULL, key = NULL, repeatable =
     attempt <- attempt + 1
   }
   if (inherits(outcome, "error")) fail_unreachable(method, path, outcome, key, repeatable)
-  if (is_anonymous(connection) && httr2::resp_status(outcome) == 401) fail_anonymous()
-  read_answer(outcome, sprintf("%s %s", method, path), key)
+  read_answer(outcome, sprintf("%s %s", method, path), key, is_anonymous(connection))
 }
 
 is_anonymous <- function(connection) is.null(connection$get_key)
@@ -125,10 +124,10 @@ fail_unreachable <- function(method, path, error, key, repeatable = TRUE) {
   )
 }
 
-read_answer <- function(response, what, key) {
+read_answer <- function(response, what, key, anonymous) {
   status <- httr2::resp_status(response)
   document <- parse_json(response)
-  if (status >= 300 || status < 200) fail_problem(status, document, key)
+  if (status >= 300 || status < 200) fail_problem(status, document, key, anonymous)
   if (status == 204) {
     return(NULL)
   }
