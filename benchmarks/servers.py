@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,13 +85,18 @@ def postgres() -> Iterator[str]:
 
 
 @contextmanager
-def two_databases() -> Iterator[tuple[str, str]]:
-    """Run a Postgres server with a database for the baseline and one for the service, and yield their URLs."""
+def databases(*, on_postgres: bool) -> Iterator[Callable[[str], str | None]]:
+    """Yield a function that creates a database by its name on a Postgres server, and returns its URL; else None."""
+    if not on_postgres:
+        yield lambda _: None
+        return
     with postgres() as url, psycopg.connect(url, autocommit=True) as administration:
-        for name in ("bare", "ours"):
+
+        def create(name: str) -> str:
             administration.execute(f"CREATE DATABASE {name}")
-        of_bare, of_ours = (make_url(url).set(database=name) for name in ("bare", "ours"))
-        yield of_bare.render_as_string(hide_password=False), of_ours.render_as_string(hide_password=False)
+            return make_url(url).set(database=name).render_as_string(hide_password=False)
+
+        yield create
 
 
 @contextmanager

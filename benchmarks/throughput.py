@@ -9,7 +9,6 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 
 import load
@@ -51,9 +50,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         place = Path(folder)
         with (
-            servers.two_databases() if asked.postgres else nullcontext((None, None)) as urls,
-            servers.bare(place, urls[0], asked.workers) as bare,
-            servers.snapledger(place, urls[1], asked.workers) as service,
+            servers.databases(on_postgres=asked.postgres) as create,
+            servers.bare(place, create("bare"), asked.workers) as bare,
+            servers.snapledger(place, create("ours"), asked.workers) as service,
         ):
             rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
             for number in range(DATASETS):
