@@ -24,15 +24,14 @@ _PERCENT_UNIT = mpq(1, 10**13)
 
 def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
     """Return a sentence with the cost and accuracy of a planned release, or that an earlier release answers it."""
-    statistic, promise = statistic_in_words(plan.statistic), _promise_in_words(plan)
-    promise += treatments.rules_in_words(plan.treatments)
-    moved = treatments.describe_moved_missing(plan.treatments)
+    words = _describe_plan(plan)
+    told = f"{words.promise}{words.rules}.{words.moved}"
     if reused:
-        return f"An earlier release answers this at no cost: {statistic}, {promise}.{moved}"
+        return f"An earlier release answers this at no cost: {words.statistic}, {told}"
     cost = f"cost ε = {format_rounded_epsilon(plan.epsilon_nano)}"
     if not affordable:
         cost += ", which is more than you can spend now,"
-    return f"{_capitalise(statistic)} would {cost} and be {promise}.{moved}"
+    return f"{_capitalise(words.statistic)} would {cost} and be {told}"
 
 
 def summarise_release(plan: Plan, value: Rational | None) -> str:
@@ -40,9 +39,11 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
 
     `value` is the reported value, or None if the statistic has bins; then only the error is stated.
     """
-    words = _describe_release(plan)
+    words = _describe_plan(plan)
+    each = "each of " if plan.statistic.bins is not None else ""
+    statistic = _capitalise(f"{each}{words.statistic}")
     if value is None:
-        return f"{words.statistic} is {_promise_in_words(plan)}{words.rules}"
+        return f"{statistic} is {words.promise}{words.rules}"
     step, kind = words.step, plan.statistic.date_kind
     shown_step = mpq(1) if kind is not None else step
     shown = (value / shown_step + mpq(1, 2)).__floor__() * shown_step
@@ -54,7 +55,7 @@ def summarise_release(plan: Plan, value: Rational | None) -> str:
     if plan.statistic.kind == "missing":
         tenths = (1_000 * shown / plan.statistic.n + mpq(1, 2)).__floor__()
         figures += f" or {number_text(mpq(max(tenths, 0), 10), mpq(1, 10))} % of all"
-    return f"{words.statistic} is {figures} ({words.confidence} confidence){words.rules}"
+    return f"{statistic} is {figures} ({words.confidence} confidence){words.rules}"
 
 
 def summarise_derived_plan(
@@ -80,18 +81,22 @@ def summarise_derived_plan(
 
 
 class _Words(NamedTuple):
-    """What the sentences about all releases of a plan have in common.
+    """What the sentences about a plan and about all its releases have in common.
 
     Attributes:
-        statistic: the statistic, to begin a sentence.
-        rules: the rules for missing values and bounds.
-        step: the place to which the value and its error are rounded.
+        statistic: the statistic.
+        promise: how close a release is to the truth, and how surely.
+        rules: the rules for missing values and bounds, as the end of a sentence.
+        moved: sentences about missing values that count as another number because of the bounds.
+        step: the place to which a value and its error are rounded.
         unit: the unit after a space, or nothing.
         confidence: 1 - α in percent.
     """
 
     statistic: str
+    promise: str
     rules: str
+    moved: str
     step: Rational
     unit: str
     confidence: str
@@ -100,18 +105,20 @@ class _Words(NamedTuple):
 _words_of_plans: WeakKeyDictionary[Plan, _Words] = WeakKeyDictionary()
 
 
-def _describe_release(plan: Plan) -> _Words:
-    """Return the words for a release, cached as long as the plan, which all its releases share."""
+def _describe_plan(plan: Plan) -> _Words:
+    """Return the words for a plan, cached as long as the plan, which all its releases share."""
     words = _words_of_plans.get(plan)
     if words is None:
-        each = "each of " if plan.statistic.bins is not None else ""
-        statistic = _capitalise(f"{each}{statistic_in_words(plan.statistic)}")
+        step, confidence = rounding_step(plan.reach), _confidence_text(plan.alpha)
+        unit = f" {plan.presentation.unit}" if plan.presentation.unit else ""
+        radius = f"{number_text(round_up_to(plan.reach, step), step)}{unit}"
+        each = " each" if plan.statistic.components > 1 else ""
         words = _words_of_plans[plan] = _Words(
-            statistic,
+            statistic_in_words(plan.statistic),
+            f"within {radius} of the truth{each} with {confidence} confidence",
             treatments.rules_in_words(plan.treatments),
-            rounding_step(plan.reach),
-            _unit_text(plan),
-            _confidence_text(plan.alpha),
+            treatments.describe_moved_missing(plan.treatments),
+            *(step, unit, confidence),
         )
     return words
 
@@ -152,18 +159,6 @@ def _groups_in_words(group_by: str | Mapping[str, str]) -> str:
 
 def _capitalise(words: str) -> str:
     return words[0].upper() + words[1:]
-
-
-def _promise_in_words(plan: Plan) -> str:
-    step = rounding_step(plan.reach)
-    each = " each" if plan.statistic.components > 1 else ""
-    radius = number_text(round_up_to(plan.reach, step), step) + _unit_text(plan)
-    return f"within {radius} of the truth{each} with {_confidence_text(plan.alpha)} confidence"
-
-
-def _unit_text(plan: Plan) -> str:
-    """Return the unit of an error after a space; nothing if there is none."""
-    return f" {plan.presentation.unit}" if plan.presentation.unit else ""
 
 
 def _confidence_text(alpha: Rational) -> str:
