@@ -94,7 +94,7 @@ class DatasetClosedError(ConflictError):
 
 
 class DatasetStaleError(ConflictError):
-    """A live table no longer has the number of rows that was registered; its owner has to act."""
+    """A live table is no longer the one that was registered; its owner has to act."""
 
 
 class LastAdminError(ConflictError):

@@ -6,7 +6,9 @@ from typing import Any
 
 PREFIX = "snapledger_"
 _SUFFIX = "_file"
-_ALONE = ("admin_key", "database_url", "oidc_client_secret", "rate_limit_storage")
+ALONE = ("admin_key", "database_url", "figures_database_url", "oidc_client_secret", "rate_limit_storage")
+"""The settings, besides connections, whose value may be in a file."""
+
 _BY_NAME = "connection_"
 
 
@@ -16,7 +18,7 @@ def _find_setting(variable: str) -> str | None:
         return None
     setting = variable[len(PREFIX) : -len(_SUFFIX)]
     by_name = setting.startswith(_BY_NAME) and len(setting) > len(_BY_NAME)
-    return setting if setting in _ALONE or by_name else None
+    return setting if setting in ALONE or by_name else None
 
 
 def others(environment: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from app import secret_files
 from app.config import Settings
 from app.services.operations import startup
 
@@ -15,7 +16,7 @@ KEY = "a-key-that-nobody-may-see-0123456789"
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("ADMIN_KEY", "DATABASE_URL", "CONNECTION_WAREHOUSE", "SECRET_FILE"):
+    for name in ("ADMIN_KEY", "DATABASE_URL", "FIGURES_DATABASE_URL", "CONNECTION_WAREHOUSE", "SECRET_FILE"):
         monkeypatch.delenv(f"SNAPLEDGER_{name}", raising=False)
 
 
@@ -29,6 +30,7 @@ def in_file(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> Path:
 def test_each_secret_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     in_file(monkeypatch, "ADMIN_KEY", f"{KEY}\n")
     in_file(monkeypatch, "DATABASE_URL", "postgresql://a:b@c/d\n")
+    in_file(monkeypatch, "FIGURES_DATABASE_URL", "postgresql://m:n@o/p")
     in_file(monkeypatch, "RATE_LIMIT_STORAGE", "redis://cache:6379")
     in_file(monkeypatch, "CONNECTION_WAREHOUSE", "postgresql://e:f@g/h\r\n")
     monkeypatch.setenv("SNAPLEDGER_CONNECTION_CRM", "postgresql://i:j@k/l")
@@ -37,10 +39,18 @@ def test_each_secret_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.admin_key is not None
     assert settings.admin_key.get_secret_value() == KEY
     assert settings.database_url == "postgresql://a:b@c/d"
+    assert settings.figures_database_url is not None
+    assert settings.figures_database_url.get_secret_value() == "postgresql://m:n@o/p"
     assert settings.rate_limit_storage.get_secret_value() == "redis://cache:6379"
     urls = {name: url.get_secret_value() for name, url in settings.connection.items()}
     assert urls == {"crm": "postgresql://i:j@k/l", "warehouse": "postgresql://e:f@g/h"}
     assert settings.secret_file == Path("secret")
+
+
+def test_no_secret_setting_is_left_out() -> None:
+    fields = Settings.model_fields.items()
+    secret = {name for name, field in fields if "SecretStr" in str(field.annotation)} - {"secret", "connection"}
+    assert secret < set(secret_files.ALONE)
 
 
 def test_an_empty_variable_names_no_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def reindex(
         list[str] | None, typer.Argument(help="The datasets; all that are stored here by default.")
     ] = None,
 ) -> None:
-    """Compute the codes and the kept sums of stored tables again, directly in the data directory, as the operator.
+    """Compute the codes and the prepared sums of stored tables again, directly in the data directory, as the operator.
 
     Tables of an older version get theirs by this. The service may be running. It takes about as long as the
     registration, and the space of a second copy meanwhile.

@@ -69,7 +69,8 @@ def test_a_cost_is_rounded_up_and_what_is_left_down(epsilon: str, up: str, down:
 
 
 def test_a_level_is_rounded_down() -> None:
-    assert [format_level(alpha) for alpha in (0.05, 0.01, 1 / 60, 1e-9)] == ["95 %", "99 %", "98.33 %", "99.99 %"]
+    levels = [format_level(alpha) for alpha in (0.05, 0.01, 1 / 60, 1e-4, 1e-9, 1e-300)]
+    assert levels == ["95 %", "99 %", "98.33 %", "99.99 %", "99.9999999 %", "99.99999999 %"]
 
 
 def test_a_value_without_an_interval_is_shown_whole() -> None:

@@ -26,9 +26,11 @@ from app.ledger.answers.answer_storage import of_content, open_body
 from app.ledger.answers.releases import Release
 from app.ledger.answers.reused_answers import open_answer
 from app.ledger.units import epsilon_text
+from app.services.figures.display import chart
 from app.services.planning import questions
 from app.services.planning.questions import Plan
 from app.services.rendering import documents, release_answers, summaries
+from app.services.rendering.rounded_numbers import confidence_text
 
 DATASET = Dataset(1, "t", "", 1, "{}", 1000, 1, "2026-11-28T00:00:00.000000Z", "open", "f")
 TRICKY = 'a,"accuracy":{"value_in_range":[1],"bins":\\", é\u2028'
@@ -207,3 +209,18 @@ def test_an_array_is_taken_apart_into_its_entries() -> None:
 @pytest.mark.parametrize("length", [1, BATCH - 1, BATCH, BATCH + 1])
 def test_texts_are_kept_in_order(length: int) -> None:
     assert texts_array(map(str, range(length))).equals(pa.array([str(i) for i in range(length)]))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "level"),
+    [
+        ("0.05", "95 %"),
+        ("1/60", "98.33 %"),
+        ("0.0001", "99.99 %"),
+        ("1e-9", "99.9999999 %"),
+        ("1e-300", "99.99999999 %"),
+    ],
+)
+def test_a_confidence_level_is_rounded_down_and_never_to_certainty(alpha: str, level: str) -> None:
+    assert confidence_text(mpq(alpha)) == level
+    assert chart.describe_intervals([{"alpha": float(mpq(alpha))}]).startswith(f"{level} confidence intervals")

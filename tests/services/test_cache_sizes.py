@@ -3,6 +3,7 @@
 import ast
 import gc
 import json
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -138,7 +139,10 @@ def test_kept_sums_count_what_they_answer(statistic: dict[str, Any]) -> None:
 UNBOUNDED_BY_BYTES = {
     "app/json_text.py:_encode_name": "the names of members of answers, some dozens",
     "app/api/schemas/base.py:_member_names": "one for each model",
+    "app/api/middleware/authentication.py:self._seen": "10,000 credentials",
+    "app/api/middleware/call_counter.py:self._counts": "100,000 names with three numbers",
     "app/api/middleware/concurrency_limit.py:_network_of": "1,024 addresses",
+    "app/api/middleware/slot_pool.py:self._callers": "10,000 hashes with names",
     "app/api/openapi/document.py:_read_document": "a file of ours",
     "app/api/openapi/examples.py:load_examples": "a file of ours",
     "app/dp/mechanism/accuracy.py:radius": "4,096 of a number, with parameters that are cached",
@@ -150,6 +154,7 @@ UNBOUNDED_BY_BYTES = {
     "app/dp/mechanism/sum_accuracy.py:sum_radius": "4,096 of a number, with parameters that are cached",
     "app/dp/table/dates.py:zone_of": "the time zones that there are, some 600",
     "app/dp/numbers/exact.py:_decimals": "16 contexts",
+    "app/services/identity/sign_on.py:self._renewals": "1,000 tasks",
     "app/db/clock.py:_format_second": "2 texts",
     "app/dp/numbers/exact.py:up": "256 contexts",
     "app/dp/numbers/exact.py:down": "256 contexts",
@@ -174,5 +179,19 @@ def test_every_cache_without_a_bound_of_bytes_is_small() -> None:
                 names = {ast.unparse(each).split("(")[0] for each in node.decorator_list}
                 if names & {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}:
                     found.add(f"{path.relative_to(root.parent)}:{node.name}")
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):  # of a library
+                call = node.value
+                sized = len(call.args) > 1 + (ast.unparse(call.func) == "TTLCache") or call.keywords
+                if ast.unparse(call.func) in {"LRUCache", "TTLCache"} and not sized:
+                    found.add(f"{path.relative_to(root.parent)}:{ast.unparse(node.target)}")
     unknown = {each for each in found if not each.startswith(SMALL_MODULES)} - set(UNBOUNDED_BY_BYTES)
     assert not unknown
+
+
+def test_the_guide_adds_up_all_caches() -> None:
+    page = (Path(app.__file__).parents[1] / "docs" / "operations.md").read_text("utf-8")
+    stated = re.search(r"Every cache is bounded in bytes, per process: (\d+) MiB in total", page)
+    assert stated is not None
+    table = page[stated.end() :].split("\n\n")[1]
+    amounts = re.findall(r"\| (?:(\d) × )?(\d+) MiB \|", table)
+    assert sum(int(times or 1) * int(each) for times, each in amounts) == int(stated[1])

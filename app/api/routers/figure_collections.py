@@ -31,6 +31,7 @@ router = APIRouter(prefix="/v1/collections", tags=["figures"], route_class=Direc
 @router.get(
     "",
     operation_id="listCollections",
+    summary="List collections",
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Collections, "A page of collections.")}),
 )
@@ -45,6 +46,7 @@ def list_collections(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> 
 @router.put(
     "/{name}",
     operation_id="setCollection",
+    summary="Create or change a collection",
     status_code=201,
     responses=describe_responses(
         {
@@ -78,6 +80,7 @@ def put_collection(
 @router.get(
     "/{name}",
     operation_id="getCollection",
+    summary="Get a collection",
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Collection, "The collection."), 304: (None, "Not changed.")}, 404),
 )
@@ -100,6 +103,7 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
 @router.delete(
     "/{name}",
     operation_id="deleteCollection",
+    summary="Delete a collection",
     status_code=204,
     responses=describe_responses({204: (None, "Deleted.")}, 403, 404, PreconditionFailedError),
 )
@@ -113,6 +117,7 @@ def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = No
 @router.get(
     "/{name}/viewers",
     operation_id="listCollectionViewers",
+    summary="List the viewers of a collection",
     responses=describe_responses({200: (schemas.CollectionViewers, "A page of viewers.")}, 403, 404),
 )
 def list_viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
@@ -125,6 +130,7 @@ def list_viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
 @router.get(
     "/{name}/viewers/{principal}",
     operation_id="getCollectionViewer",
+    summary="Get a viewer of a collection",
     responses=describe_responses({200: (schemas.CollectionViewer, "The viewer.")}, 403, 404),
 )
 def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
@@ -136,6 +142,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 @router.put(
     "/{name}/viewers/{principal}",
     operation_id="grantCollectionViewer",
+    summary="Let a principal see a collection",
     status_code=201,
     responses=describe_responses(
         {201: (schemas.CollectionViewer, "It may see the collection now."), 204: (None, "It could see it before.")},
@@ -155,6 +162,7 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 @router.delete(
     "/{name}/viewers/{principal}",
     operation_id="revokeCollectionViewer",
+    summary="Take a collection from a viewer",
     status_code=204,
     responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
 )

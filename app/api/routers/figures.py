@@ -68,6 +68,7 @@ _FEED = {
 @router.get(
     "/figures",
     operation_id="listFigures",
+    summary="List figures",
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Figures, "A page of figures.")}),
 )
@@ -80,6 +81,7 @@ def all_figures(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Respo
 @router.get(
     "/figures/reader",
     operation_id="getReader",
+    summary="Find out who you are as a reader",
     openapi_extra={"security": [{"key": []}, {"password": []}]},
     responses=describe_responses({200: (schemas.FigureReader, "The caller.")}),
 )
@@ -91,6 +93,7 @@ def reader_of_figures(reader: ReaderOf) -> Response:
 @router.get(
     "/figures.atom",
     operation_id="getFigureFeed",
+    summary="Get a feed of figures",
     openapi_extra=READERS_ACCESS,
     response_class=Response,
     responses={
@@ -107,6 +110,7 @@ def feed(reader: ReaderOf, base: BaseAddressOf, known: Known = None) -> Response
 @router.get(
     "/datasets/{name}/figures",
     operation_id="listDatasetFigures",
+    summary="List the figures of a dataset",
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.Figures, "A page of figures.")}, 404),
 )
@@ -126,6 +130,7 @@ def _figures_response(found: FigurePage, page: Page) -> Response:
 @router.put(
     "/datasets/{name}/figures/{figure}",
     operation_id="publishFigure",
+    summary="Publish a figure",
     status_code=201,
     responses=describe_responses(
         {
@@ -163,7 +168,11 @@ def publish(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
 
 
 @router.get(
-    "/datasets/{name}/figures/{figure}", operation_id="getFigure", openapi_extra=READERS_ACCESS, responses=_FIGURE
+    "/datasets/{name}/figures/{figure}",
+    operation_id="getFigure",
+    summary="Get a figure",
+    openapi_extra=READERS_ACCESS,
+    responses=_FIGURE,
 )
 @mark_quick
 def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
@@ -182,6 +191,7 @@ def one_figure(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
 @router.delete(
     "/datasets/{name}/figures/{figure}",
     operation_id="withdrawFigure",
+    summary="Withdraw a figure",
     status_code=204,
     responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, PreconditionFailedError),
 )
@@ -196,6 +206,7 @@ def withdraw(name: str, figure: str, caller: CallerOf, if_match: IfMatchHeaders 
 @router.get(
     "/datasets/{name}/figures/{figure}/versions",
     operation_id="listFigureVersions",
+    summary="List the versions of a figure",
     openapi_extra=READERS_ACCESS,
     responses=describe_responses({200: (schemas.FigureVersions, "A page of versions.")}, 404),
 )
@@ -210,6 +221,7 @@ def versions(name: str, figure: str, reader: ReaderOf, page: PageOf) -> Response
 @router.get(
     "/datasets/{name}/figures/{figure}/versions/{version}",
     operation_id="getFigureVersion",
+    summary="Get a version of a figure",
     openapi_extra=READERS_ACCESS,
     responses=_FIGURE,
 )
@@ -232,6 +244,7 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
 @router.get(
     "/datasets/{name}/viewers",
     operation_id="listViewers",
+    summary="List the viewers of a dataset's figures",
     responses=describe_responses({200: (schemas.Viewers, "A page of viewers.")}, 403, 404),
 )
 def viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
@@ -245,6 +258,7 @@ def viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
 @router.get(
     "/datasets/{name}/viewers/{principal}",
     operation_id="getViewer",
+    summary="Get a viewer of a dataset's figures",
     responses=describe_responses({200: (schemas.Viewer, "The viewer.")}, 403, 404),
 )
 def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
@@ -257,6 +271,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 @router.put(
     "/datasets/{name}/viewers/{principal}",
     operation_id="grantViewer",
+    summary="Let a principal see a dataset's figures",
     status_code=201,
     responses=describe_responses(
         {201: (schemas.Viewer, "It may see the figures now."), 204: (None, "It could see them before.")},
@@ -277,6 +292,7 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 @router.delete(
     "/datasets/{name}/viewers/{principal}",
     operation_id="revokeViewer",
+    summary="Take a dataset's figures from a viewer",
     status_code=204,
     responses=describe_responses({204: (None, "Revoked.")}, 403, 404),
 )

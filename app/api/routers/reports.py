@@ -50,6 +50,7 @@ REPORT_INTERFACE: Final = Interface(read_definition, problems.describe_error)
 @router.get(
     "",
     operation_id="listReports",
+    summary="List the reports of a dataset",
     responses=describe_responses({200: (schemas.Reports, "A page of reports.")}, 404),
 )
 def all_reports(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
@@ -62,6 +63,7 @@ def all_reports(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
 @router.put(
     "/{report}",
     operation_id="defineReport",
+    summary="Define or change a report",
     status_code=201,
     responses=describe_responses(
         {
@@ -97,6 +99,7 @@ def define(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
 @router.get(
     "/{report}",
     operation_id="getReport",
+    summary="Get a report",
     responses=describe_responses({200: (schemas.Report, "The report.")}, 404),
 )
 def one_report(name: str, report: str, caller: CallerOf) -> Response:
@@ -107,6 +110,7 @@ def one_report(name: str, report: str, caller: CallerOf) -> Response:
 @router.delete(
     "/{report}",
     operation_id="withdrawReport",
+    summary="Withdraw a report",
     status_code=204,
     responses=describe_responses({204: (None, "Withdrawn.")}, 403, 404, PreconditionFailedError),
 )
@@ -121,6 +125,7 @@ def withdraw(name: str, report: str, caller: CallerOf, if_match: IfMatchHeaders 
 @router.post(
     "/{report}/plan",
     operation_id="planReport",
+    summary="Plan a report",
     responses=describe_responses({200: (schemas.ReportPlan, "The plan.")}, 404),
 )
 def plan(name: str, report: str, caller: CallerOf) -> Response:
@@ -134,6 +139,7 @@ def plan(name: str, report: str, caller: CallerOf) -> Response:
 @router.get(
     "/{report}/runs",
     operation_id="listReportRuns",
+    summary="List the runs of a report",
     responses=describe_responses({200: (schemas.ReportRuns, "A page of runs.")}, 404),
 )
 def runs(name: str, report: str, caller: CallerOf, page: PageOf) -> Response:
@@ -148,6 +154,7 @@ def runs(name: str, report: str, caller: CallerOf, page: PageOf) -> Response:
 @router.post(
     "/{report}/runs",
     operation_id="retryReportRun",
+    summary="Queue a report's last run again",
     responses=describe_responses(
         {200: (schemas.ReportRun, "The run, which is pending again if it was refused.")}, 403, 404
     ),

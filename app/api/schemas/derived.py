@@ -111,7 +111,7 @@ class DerivedMean(RequestModel):
     group_by: GroupBy | None = None
     weight: ColumnName | None = Field(
         default=None,
-        description="PositiveNumber each row by this column, whose declared bounds are at least 0; without `where` and"
+        description="Weight each row by this column, whose declared bounds are at least 0; without `where` and"
         " `group_by`, over all rows.",
     )
     missing: Exclusion = None

@@ -27,7 +27,7 @@ def draw_releases(services: Services, access: Access, plans: Sequence[Plan]) -> 
 
     Raises:
         DatasetClosedError: the dataset is deleted.
-        DatasetStaleError: the live table has a different number of rows than was registered.
+        DatasetStaleError: the live table is no longer the one that was registered.
         UnavailableError: the engine failed, its sums do not fit the plan (as when a file was replaced while in use),
             or the source of random bits is broken.
     """

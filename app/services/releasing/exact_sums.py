@@ -34,7 +34,7 @@ def compute_exact_sums(services: Services, dataset: Dataset, needs: Iterable[Nee
 
     Raises:
         DatasetClosedError: the dataset is deleted.
-        DatasetStaleError: the live table has a different number of rows than was registered. The dataset is marked
+        DatasetStaleError: the live table is no longer the one that was registered. The dataset is marked
             stale and refuses every new question until its owner acts. This is the only refusal that depends on more
             than public facts, and it never tells the number of rows.
         UnavailableError: the engine is busy, cannot be reached, or failed.

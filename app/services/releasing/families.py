@@ -34,7 +34,15 @@ from app.services.planning import columns
 MAX_RELEASES = 16
 """Of a family, that a count is looked for in. Of those which share a slot, the most accurate one stays."""
 
-_histograms: LRUCache[str, Histogram | None] = LRUCache(256)
+MAX_CACHE_BYTES = 2**24
+_BYTES_PER_ENTRY, _BYTES_PER_CHARACTER = 2_000, 16  # of the histogram's `repr`, as for plans
+
+
+def _entry_bytes(histogram: Histogram | None) -> int:
+    return _BYTES_PER_ENTRY + (0 if histogram is None else _BYTES_PER_CHARACTER * len(repr(histogram)))
+
+
+_histograms: LRUCache[str, Histogram | None] = LRUCache(MAX_CACHE_BYTES, getsizeof=_entry_bytes)
 _lock = Lock()
 
 
@@ -84,7 +92,7 @@ class HistogramFamilies:
         stored = releases.find_response(self._session, release_id)
         small = None if stored is None or stored.content is None else self._open(stored)
         histogram = None if small is None else self._read_histogram(small, interval)
-        with _lock:
+        with _lock, suppress(ValueError):  # it is larger than the cache
             _histograms[release_id] = histogram
         return histogram
 

@@ -9,6 +9,7 @@ from app.dp.numbers.exact import Rational, json_number, to_nearest_double
 _ERROR_DIGITS = 2
 _MAX_WHOLE = 10**15  # larger numbers are written with an exponent
 MAX_DECIMALS = 15
+_SMALL_ALPHA = mpq(1, 10**4)
 
 
 def round_up_to(size: Rational, step: Rational) -> Rational:
@@ -30,6 +31,12 @@ def rounding_step(error: Rational) -> Rational:
     """Return the place of an error's second significant digit as a power of ten, at most 1 for errors below 10¹⁵."""
     place = math.floor(math.log10(to_nearest_double(error))) + 1 - _ERROR_DIGITS
     return mpq(10) ** (place if error >= _MAX_WHOLE else min(place, 0))
+
+
+def confidence_text(alpha: Rational) -> str:
+    """Return 1 - α in percent, rounded down: `95 %`; with two decimals, or with eight above 99.99 %."""
+    unit = mpq(1, 10**8 if alpha < _SMALL_ALPHA else 100)
+    return f"{json_number(round_down_to(100 * (1 - alpha), unit))} %"
 
 
 def number_text(number: Rational, step: Rational) -> str:

@@ -7,19 +7,23 @@ from weakref import WeakKeyDictionary
 from gmpy2 import mpq
 
 from app.dp.derived import DerivedStatistic
-from app.dp.numbers.exact import Rational, json_number
+from app.dp.numbers.exact import Rational
 from app.dp.statistics import Statistic
 from app.dp.table.dates import format_nearest
 from app.ledger.units import format_rounded_epsilon
 from app.services.planning.derived_accuracy import PlannedWidth
 from app.services.planning.questions import Plan
 from app.services.rendering import treatments
-from app.services.rendering.rounded_numbers import MAX_DECIMALS, number_text, round_up_to, rounding_step
+from app.services.rendering.rounded_numbers import (
+    MAX_DECIMALS,
+    confidence_text,
+    number_text,
+    round_up_to,
+    rounding_step,
+)
 
 REHEARSAL = "Rehearsal with made-up data: "
 """What the summary of a rehearsal begins with."""
-
-_PERCENT_UNIT = mpq(1, 10**13)
 
 
 def summarise_plan(plan: Plan, *, reused: bool = False, affordable: bool = True) -> str:
@@ -65,7 +69,7 @@ def summarise_derived_plan(
     cost = (
         f"Its releases would cost ε = {format_rounded_epsilon(cost_nano)}." if cost_nano else "It would cost nothing."
     )
-    confidence = _confidence_text(alpha)
+    confidence = confidence_text(alpha)
     if width is None:
         *names, last = (f"`{name}`" for name in derived.required_guesses)
         guesses = f"guesses of {', '.join(names)} and {last}" if names else f"a guess of {last}"
@@ -109,7 +113,7 @@ def _describe_plan(plan: Plan) -> _Words:
     """Return the words for a plan, cached as long as the plan, which all its releases share."""
     words = _words_of_plans.get(plan)
     if words is None:
-        step, confidence = rounding_step(plan.reach), _confidence_text(plan.alpha)
+        step, confidence = rounding_step(plan.reach), confidence_text(plan.alpha)
         unit = f" {plan.presentation.unit}" if plan.presentation.unit else ""
         radius = f"{number_text(round_up_to(plan.reach, step), step)}{unit}"
         each = " each" if plan.statistic.components > 1 else ""
@@ -159,11 +163,6 @@ def _groups_in_words(group_by: str | Mapping[str, str]) -> str:
 
 def _capitalise(words: str) -> str:
     return words[0].upper() + words[1:]
-
-
-def _confidence_text(alpha: Rational) -> str:
-    """Return 1 - α in percent, rounded down: `95 %`."""
-    return f"{json_number((100 * (1 - alpha) / _PERCENT_UNIT).__floor__() * _PERCENT_UNIT)} %"
 
 
 def summarise_batch_plan(items: int, fresh: int, cost_nano: int, *, affordable: bool) -> str:

@@ -6,6 +6,7 @@ import { proposeTitle } from "../figures/names.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
 import {
   axisTitle,
+  confidence,
   costText,
   count,
   date,
@@ -99,7 +100,7 @@ function estimate(answer, name, found, whole) {
         : h(
             "p",
             { class: "muted" },
-            `The ${spoken(name)} is in the interval with ${number(100 * (1 - answer.alpha))} % confidence.`,
+            `The ${spoken(name)} is in the interval with ${confidence(answer.alpha)} confidence.`,
           ),
     ],
   };
@@ -188,7 +189,7 @@ const citation = ({ derived, dataset, alpha, epsilon, components: all, rehearsed
   rehearsed
     ? `${REHEARSAL}, not a release: ${derivedName(derived)} of the dataset “${dataset}”; ${location.origin}.`
     : `${derivedName(derived)} of the dataset “${dataset}” ` +
-      `(${number(100 * (1 - alpha))} % confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
+      `(${confidence(alpha)} confidence over the noise), derived from ${all.length} releases with ε-differential privacy (ε = ${epsilon} in all): ` +
       `Snapledger ${all.map(({ release_id: id }) => id).join(", ")}, ${location.origin}.`;
 
 /** Return what an answer was charged, or how its releases were paid. */
@@ -227,7 +228,7 @@ export function derivedResult(
       { class: "muted" },
       [
         dataset,
-        `${number(100 * (1 - answer.alpha))} % confidence`,
+        `${confidence(answer.alpha)} confidence`,
         `derived from ${count(answer.components.length, "release")}`,
       ].join(" · "),
     ),

@@ -3,7 +3,7 @@
 import { path } from "../api.js";
 import { proposeTitle } from "../figures/names.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
-import { binnedColumns, bound, date, number, statistic, time, withUnit } from "../ui/format.js";
+import { binnedColumns, bound, confidence, date, number, statistic, time, withUnit } from "../ui/format.js";
 import { endsText, errorText, measured, percent, tickText } from "../ui/rounding.js";
 import { asYear, isYear } from "../ui/years.js";
 import { chart, draw } from "./charts.js";
@@ -215,7 +215,7 @@ function citation(/** @type {Release} */ release) {
     : release.value_as_date
       ? date(release.value_as_date)
       : textOf(release, 0);
-  const about = `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${number(100 * (1 - release.accuracy.alpha))} % confidence over the noise)`;
+  const about = `${statistic(release.statistic)} of the dataset “${release.dataset}”: ${found} (${confidence(release.accuracy.alpha)} confidence over the noise)`;
   if (release.rehearsed) return `${REHEARSAL}, not a release: ${about}; ${location.origin}.`;
   return (
     `${about}, ` +
@@ -249,7 +249,7 @@ export function result(
     h(
       "p",
       { class: "muted" },
-      [release.dataset, `${number(100 * (1 - accuracy.alpha))} % confidence`, `ε ${privacy.epsilon}`].join(" · "),
+      [release.dataset, `${confidence(accuracy.alpha)} confidence`, `ε ${privacy.epsilon}`].join(" · "),
     ),
     content,
     h("p", {}, meaning(release)),
@@ -295,7 +295,7 @@ export function result(
         ["Exact value", many ? null : h("code", {}, release.value_exact)],
         ["Radius", withUnit(bound(accuracy.radius), release.unit)],
         ["Tight radius", withUnit(bound(accuracy.tight_radius), release.unit)],
-        ["Confidence", `${number(100 * (1 - accuracy.alpha))} %`],
+        ["Confidence", confidence(accuracy.alpha)],
         ["γ", number(mechanism.gamma)],
         ["Sensitivity", number(mechanism.sensitivity)],
         ["Scale", number(mechanism.scale)],

@@ -9,7 +9,7 @@ import { audienceBadge } from "../figures/figure_list.js";
 import { publisherOf } from "../figures/publisher.js";
 import { fileLink, takeAway } from "../figures/take_away.js";
 import { card, h, lines, longList, notice, table } from "../ui/dom.js";
-import { costText, number, time } from "../ui/format.js";
+import { confidence, costText, time } from "../ui/format.js";
 
 const SHOWN_SOURCES = 10;
 
@@ -48,7 +48,7 @@ function factsCard(/** @type {any} */ shown, /** @type {boolean} */ seesDataset)
       ["Published", time(at)],
       ["By", by],
       ["Released", first && [time(first), first !== last && [" to ", time(last)]]],
-      ["Confidence", unique(rows.map((/** @type {any} */ row) => `${number(100 * (1 - row.alpha))} %`)).join(", ")],
+      ["Confidence", unique(rows.map((/** @type {any} */ row) => confidence(row.alpha))).join(", ")],
       ["ε", unique(rows.map((/** @type {any} */ row) => costText(row.epsilon))).join(", ")],
       ["Shows", seesDataset && sourceLinks(shown)],
     ]),

@@ -27,6 +27,12 @@ function upwards(value) {
 /** Return a bound of an error: like `number`, but never rounded below it. */
 export const bound = (value) => number(upwards(value));
 
+/** Return the confidence level of an α, rounded down, with two decimals, or with eight above 99.99 %: "95 %". */
+export function confidence(/** @type {number} */ alpha) {
+  const units = alpha < 1e-4 ? 1e8 : 100;
+  return `${Math.min(Math.floor(100 * units * (1 - alpha) + 1e-4), 100 * units - 1) / units} %`;
+}
+
 /** Return the plural of a noun: "rows", "entries", "days". */
 export const plural = (noun) => (/[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -80,8 +81,10 @@ def has_separators(kind: str) -> bool:
 
 
 def format_level(alpha: float) -> str:
-    """Return the confidence level of an alpha, rounded down: `95 %`."""
-    return f"{floor(10_000 * (1 - alpha) + 1e-9) / 100:.10g} %"
+    """Return the confidence level of an alpha, rounded down: `95 %`; with two decimals, or eight above 99.99 %."""
+    decimals = 8 if alpha < 1e-4 else 2
+    level = floor(10 ** (2 + decimals) * (1 - Fraction(repr(float(alpha)))))
+    return f"{Decimal(level).scaleb(-decimals).normalize():f} %"
 
 
 def append_unit(number: str, unit: str | None) -> str:

@@ -98,7 +98,13 @@ format_cost <- function(text) format_epsilon(text, ceiling)
 
 format_left <- function(text) format_epsilon(text, floor)
 
-format_level <- function(alpha) paste(format(100 * (1 - as.numeric(alpha)), digits = 10, decimal.mark = "."), "%")
+# Returns the confidence level of an alpha, rounded down, with two decimals, or with eight above 99.99 %.
+format_level <- function(alpha) {
+  alpha <- as.numeric(alpha)
+  units <- if (alpha < 1e-4) 1e8 else 100
+  level <- min(floor(100 * units * (1 - alpha) + 1e-4), 100 * units - 1) / units
+  paste(format(level, digits = 10, decimal.mark = "."), "%")
+}
 
 # Returns labels with six significant digits of numbers that have more than three decimals.
 shorten_numbers <- function(labels) {

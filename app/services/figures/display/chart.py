@@ -6,8 +6,11 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from app.services.figures.display.row_texts import confidence_text, interval_text, label_of, value_text
+from gmpy2 import mpq
+
+from app.services.figures.display.row_texts import interval_text, label_of, value_text
 from app.services.figures.display.xml_texts import without_invalid
+from app.services.rendering.rounded_numbers import confidence_text
 
 MAX_ROWS = 60
 """A chart with more lines is not read; the table has all of them."""
@@ -76,7 +79,7 @@ def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_
 
 def describe_intervals(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return what the intervals are, in a sentence."""
-    levels = sorted({confidence_text(row["alpha"]) for row in rows})
+    levels = sorted({confidence_text(mpq(repr(row["alpha"]))) for row in rows})
     return f"{' and '.join(levels)} confidence intervals, with differential privacy." if levels else ""
 
 

@@ -41,11 +41,6 @@ def interval_text(row: Mapping[str, Any]) -> str:
     return f"at least {low}" if low is not None else f"at most {high}" if high is not None else ""
 
 
-def confidence_text(alpha: float) -> str:
-    """Return the confidence level: `95 %`."""
-    return f"{float(round(100 * (1 - alpha), 10)):g} %"
-
-
 def label_of(row: Mapping[str, Any]) -> str:
     """Return the row's label, after its group if it has another one."""
     group, label = row["group"], row["label"]

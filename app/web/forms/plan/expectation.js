@@ -1,7 +1,7 @@
 // What an answer will look like, as far as public facts and guesses say: its interval, and what the columns count as.
 
 import { h } from "../../ui/dom.js";
-import { number, withUnit } from "../../ui/format.js";
+import { confidence, number, withUnit } from "../../ui/format.js";
 import { asYear, holdsYears, isYear } from "../../ui/years.js";
 import { fromNumber, publicRange, toNumber } from "../question/suppositions.js";
 import { errorOf } from "./cost_card.js";
@@ -13,10 +13,10 @@ const statisticOf = ({ to, body }) => ({ to, statistic: to === "derived" ? body.
 const temporalKind = (declared) => declared && ["date", "timestamp"].includes(declared.kind);
 
 function promise({ basis, radius, share, together, unit }, { body }, several, grouped) {
-  const confidence = `${number(Number((100 * (1 - Number(body.alpha))).toPrecision(10)))} %`;
+  const level = confidence(Number(body.alpha));
   if (basis === "promise") {
     return (
-      `With ${confidence} confidence, ${several ? "each number" : "the answer"} is within this of the truth, whatever the data is.` +
+      `With ${level} confidence, ${several ? "each number" : "the answer"} is within this of the truth, whatever the data is.` +
       (together === null ? "" : ` All at once are within ± ${errorOf({ radius: together, unit, share })}.`)
     );
   }
@@ -24,8 +24,8 @@ function promise({ basis, radius, share, together, unit }, { body }, several, gr
   if (radius === null) return "With this ε the interval would have no ends: it would tell nothing. Spend more ε.";
   const small = grouped ? " A small group has a wider one." : "";
   return basis === "guesses"
-    ? `The interval with ${confidence} confidence would be about this wide if the guesses below are right; noise makes it wider or narrower.${small}`
-    : `The interval with ${confidence} confidence would be about this wide or narrower, whatever the data is.${small}`;
+    ? `The interval with ${level} confidence would be about this wide if the guesses below are right; noise makes it wider or narrower.${small}`
+    : `The interval with ${level} confidence would be about this wide or narrower, whatever the data is.${small}`;
 }
 
 /** Return the picture of the interval in the range of all possible answers, and what it promises. */

@@ -33,6 +33,11 @@ test_that("what is spent is rounded up, and what is left is rounded down", {
   expect_equal(snapledger:::format_left("0"), "0")
 })
 
+test_that("a confidence level is rounded down, and never to 100 %", {
+  levels <- vapply(c(0.05, 1 / 60, 1e-4, 1e-9, 1e-300), snapledger:::format_level, "")
+  expect_equal(levels, c("95 %", "98.33 %", "99.99 %", "99.9999999 %", "99.99999999 %"))
+})
+
 test_that("a decimal comma of the session does not reach the texts", {
   rlang::local_options(OutDec = ",")
   expect_equal(measured(3.14159, 0.131), c("3.14", "0.14"))
