@@ -37,7 +37,7 @@ class Run(NamedTuple):
         state: `pending`; `released`: debited, and to be published; `done`: published; `refused`: nothing was debited.
         queued_at: when it was queued last.
         principal: in whose name it was released; None before.
-        figures: which figures its releases are published as, as JSON; None before the release.
+        figures: the definition that was released, with its figures, as JSON; None before.
         charged_nano: what it was charged.
         release_ids: the ids of its releases as JSON; None before.
         problem: why it was refused or why its figures could not be published, as JSON; None otherwise.

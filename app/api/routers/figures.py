@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
+from gmpy2 import mpq
 from starlette.responses import Response
 
 from app.api.dependencies import (
@@ -24,6 +25,7 @@ from app.api.openapi.operations import READERS_ACCESS, describe_responses
 from app.api.responses import created_response, json_response, list_response, page_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
+from app.api.schemas.statistics import Statistic
 from app.api.server.worker_pool import mark_quick
 from app.errors import AlreadyExistsError, NotReleasedError, PreconditionFailedError
 from app.ledger.figure_lists import FigurePage
@@ -32,7 +34,7 @@ from app.services.figures.display.atom import MEDIA_TYPE as ATOM
 from app.services.figures.display.atom import render_feed
 from app.services.figures.formats import MEDIA_TYPES, Form
 from app.services.figures.publishing import Publication
-from app.services.figures.sources import Source
+from app.services.figures.sources import AnsweringRelease, Source
 from app.services.preconditions import content_tag
 
 router = APIRouter(prefix="/v1", tags=["figures"], route_class=DirectRoute, dependencies=[BEARER])
@@ -152,19 +154,31 @@ def publish(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     entered = caller.enter(name)
     publishing.require_publisher(entered)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
-    if request.derived is not None:
-        source = Source(derived=question_of(request.derived), request=canonical_text(body.value()["derived"]))
-    elif request.statistic is not None:
-        told = canonical_text(body.value()["statistic"])
-        source = Source(request.list_releases(), request=told, statistic=request.statistic.model_dump())
-    else:
-        source = Source.of_releases(request.list_releases())
-    publication = Publication(source, request.title, request.note, request.audience)
+    publication = Publication(_source_of(request, body.value()), request.title, request.note, request.audience)
     published, is_new = publishing.publish_figure(caller.services, entered, figure, publication, wanted)
     document = reading.describe_figure(published, sees_dataset=True)
     if is_new:
         return created_response(document, f"/v1/datasets/{entered.dataset.name}/figures/{published.figure.name}")
     return json_response(document)
+
+
+def _source_of(request: schemas.FigureRequest, value: dict[str, Any]) -> Source:
+    """Return what a request publishes; `value` is its JSON."""
+    if request.derived is not None:
+        derived, told = question_of(request.derived), canonical_text(value["derived"])
+        return Source(derived=derived, asked="derived", request=told)
+    if request.answers is not None:
+        answers = [_answering(each.release, each.statistic, each.alpha) for each in request.answers]
+        return Source(answers, asked="answers", request=canonical_text(value["answers"]))
+    if request.statistic is not None:
+        (release,) = request.list_releases()
+        answers = [_answering(release, request.statistic)]
+        return Source(answers, asked="statistic", request=canonical_text(value["statistic"]))
+    return Source.of_releases(request.list_releases())
+
+
+def _answering(release_id: str, statistic: Statistic | None, alpha: mpq | None = None) -> AnsweringRelease:
+    return AnsweringRelease(release_id, None if statistic is None else statistic.model_dump(), alpha)
 
 
 @router.get(

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label
 from app.api.schemas.derived import DerivedRequest
-from app.api.schemas.field_types.numbers import Flag, Text, refuse
+from app.api.schemas.field_types.numbers import Flag, Probability, Text, refuse
 from app.api.schemas.field_types.roles import RoleName
 from app.api.schemas.responses import AnswerModel
 from app.api.schemas.statistics import Statistic
@@ -24,8 +24,26 @@ def _check_release_id(value: str) -> str:
 ReleaseId = Annotated[Text, AfterValidator(_check_release_id)]
 
 
+class ReleasedAnswer(RequestModel):
+    """An answer as you got it: a release, and what you asked if it was an earlier release of something else."""
+
+    release: ReleaseId = Field(description="The id of a release of this dataset.")
+    statistic: Statistic | None = Field(
+        default=None, description="The statistic that you asked for; without it, the release is shown as it is."
+    )
+    alpha: Probability | None = Field(
+        default=None, description="The α that you asked for, beside `statistic`; without it, that of the release."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_question(self) -> Self:
+        if self.alpha is not None and self.statistic is None:
+            raise refuse("needs `statistic` together with `alpha`")
+        return self
+
+
 class FigureRequest(RequestModel):
-    """An answer to publish, from exactly one of `release`, `releases` and `derived`."""
+    """An answer to publish, from exactly one of `release`, `releases`, `answers` and `derived`."""
 
     title: Label = Field(description="What the figure shows, such as `Body mass by species`.")
     note: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = Field(
@@ -42,6 +60,13 @@ class FigureRequest(RequestModel):
     releases: Annotated[list[ReleaseId], Field(min_length=1, max_length=MAX_RELEASES)] | None = Field(
         default=None, description="The ids of releases of this dataset, such as those of a batch."
     )
+    answers: Annotated[list[ReleasedAnswer], Field(min_length=1, max_length=MAX_RELEASES)] | None = Field(
+        default=None,
+        description=(
+            "Answers as you got them, such as those of a batch. Where an earlier release of another statistic "
+            "answered, such as a sum for a mean, the figure shows what you asked for."
+        ),
+    )
     derived: DerivedRequest | None = Field(
         default=None,
         description="The request of a derived answer that follows from earlier releases alone, at no cost.",
@@ -56,8 +81,8 @@ class FigureRequest(RequestModel):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if [self.release, self.releases, self.derived].count(None) != 2:
-            raise refuse("needs exactly one of `release`, `releases` and `derived`")
+        if [self.release, self.releases, self.answers, self.derived].count(None) != 3:
+            raise refuse("needs exactly one of `release`, `releases`, `answers` and `derived`")
         if self.statistic is not None and self.release is None and len(self.releases or ()) != 1:
             raise refuse("needs exactly one release together with `statistic`")
         if self.derived is not None and self.derived.rehearse:
@@ -98,7 +123,9 @@ class FigureVersion(AnswerModel):
     version: int = Field(description="The number of the version; the first one is 1.")
     title: str = Field(description="What the figure shows.")
     note: str | None = Field(description="What readers should know.")
-    source: dict[str, object] = Field(description="The ids of its releases, or the request of its derived answer.")
+    source: dict[str, object] = Field(
+        description="The ids of its releases, with what they answered, or the request of its derived answer."
+    )
     published_by: str | None = Field(
         description="The name of the principal that published it; null for callers who do not see the dataset."
     )

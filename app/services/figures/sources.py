@@ -9,7 +9,7 @@ from typing import Any
 from gmpy2 import mpq
 
 from app.errors import InvalidRequestError, NotFoundError
-from app.json_text import encode_json
+from app.json_text import encode_json, join_object
 from app.ledger.answers import releases
 from app.ledger.answers.answer_storage import MAX_PLAIN_BYTES, Body
 from app.ledger.answers.releases import Release
@@ -22,6 +22,7 @@ from app.services.planning import questions
 from app.services.planning.questions import Question
 from app.services.releasing import derived, reuse
 from app.services.releasing.derived import DerivedQuestion
+from app.services.rendering.documents import Document
 
 MAX_ROWS = 10_000
 """Of a figure: people and dashboards read it as a whole."""
@@ -34,32 +35,45 @@ _MAX_ANSWER_BYTES = 64 * MAX_PLAIN_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Either the ids of releases, or a question for a derived answer with the JSON of its request.
+class AnsweringRelease:
+    """A release, and what was asked when it answered.
 
-    A single release may have the statistic that it answered, as it was asked for and as its JSON in `request`.
+    Attributes:
+        release_id: its id.
+        statistic: the statistic, which has the same numbers; None to show the release as it is.
+        alpha: the α of the intervals beside that statistic; None for that of the release.
     """
 
-    release_ids: Sequence[str] = ()
-    derived: DerivedQuestion | None = None
-    request: str = ""
+    release_id: str
     statistic: Mapping[str, Any] | None = None
+    alpha: mpq | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Either releases, or a question for a derived answer.
+
+    `asked` is the member of the request that says what was asked, and `request` its JSON: `derived`, or for releases
+    `statistic` or `answers`. Releases that are shown as they are have none.
+    """
+
+    releases: Sequence[AnsweringRelease] = ()
+    derived: DerivedQuestion | None = None
+    asked: str = ""
+    request: str = ""
 
     @classmethod
     def of_releases(cls, ids: Iterable[str]) -> "Source":
-        """Return the source of these releases, each once: of a batch, one may answer several questions."""
-        return cls(list(dict.fromkeys(ids)))
+        """Return the source of these releases as they are, each once."""
+        return cls([AnsweringRelease(each) for each in dict.fromkeys(ids)])
 
     def describe(self) -> str:
         """Return the source as JSON."""
-        if self.derived is not None:
-            return f'{{"derived":{self.request}}}'
-        releases = encode_json(list(self.release_ids)).decode()
-        return (
-            f'{{"releases":{releases}}}'
-            if self.statistic is None
-            else (f'{{"releases":{releases},"statistic":{self.request}}}')
-        )
+        ids = list(dict.fromkeys(each.release_id for each in self.releases))
+        members = {"releases": encode_json(ids)} if ids else {}
+        if self.asked:
+            members[self.asked] = self.request.encode()
+        return join_object(members).decode()
 
 
 def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
@@ -72,28 +86,38 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
         SealBrokenError: a release is not what was sealed.
     """
     if len(source.request) > MAX_REQUEST_CHARACTERS:
-        member = "statistic" if source.derived is None else "derived"
         raise InvalidRequestError(
-            (member, f"has more than {MAX_REQUEST_CHARACTERS:,} characters: shorten its edges or conditions")
+            (source.asked, f"has more than {MAX_REQUEST_CHARACTERS:,} characters: shorten its edges or conditions")
         )
-    if source.statistic is not None:
-        return _limit(_read_as(services, entered, source.release_ids[0], source.statistic))
     if source.derived is not None:
         found = derived.read_derived(services, entered, replace(source.derived, reuse=True))
         answer = json.loads(found.answer) | {"epsilon": epsilon_text(found.epsilon_nano)}
         return _limit(list(islice(rows_of_derived(answer, found.released_at), MAX_ROWS + 1)))
     rows: list[Row] = []
-    for place, release_id in enumerate(source.release_ids):
-        rows += islice(_rows_of(services, entered, release_id, f"releases.{place}"), MAX_ROWS + 1)
+    for place, each in enumerate(source.releases):
+        if each in source.releases[:place]:
+            continue  # one answer to several items of a batch
+        where = source.asked if source.asked == "statistic" else f"{source.asked or 'releases'}.{place}"
+        rows += _rows_of(services, entered, each, where)
         _limit(rows)
     return rows
 
 
-def _read_as(services: Services, entered: Access, release_id: str, statistic: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of a release in the terms of another statistic that has the same numbers."""
+def _rows_of(services: Services, entered: Access, answering: AnsweringRelease, where: str) -> list[Row]:
+    """Return the rows of a release in the terms of what was asked."""
+    release, body = _find(services, entered, answering.release_id, where)
+    answer = json.loads(body.content())
+    if answering.statistic is not None:
+        alpha = answering.alpha or mpq(str(answer["accuracy"]["alpha"]))
+        answer = _answer_again(services, entered, release, answering.statistic, alpha, where)
+    return list(islice(rows_of_release(answer), MAX_ROWS + 1))
+
+
+def _answer_again(  # noqa: PLR0913, PLR0917 - a release, and what was asked
+    services: Services, entered: Access, release: Release, statistic: Mapping[str, Any], alpha: mpq, where: str
+) -> Document:
+    """Return a release as the answer to a question, as it was given when it was asked."""
     facts.require_match(services.keyring, entered.dataset, entered.account)
-    release, answer = _find(services, entered, release_id, "release")
-    alpha = mpq(str(json.loads(answer.content())["accuracy"]["alpha"]))
     asked = Question(
         *(statistic, release.epsilon_nano, None, alpha, mpq(release.gamma), release.grid_refinement), reuse=True
     )
@@ -101,15 +125,11 @@ def _read_as(services: Services, entered: Access, release_id: str, statistic: Ma
     with services.database.ask() as session:
         earlier = reuse.find_as_answer(session, entered.dataset, plan, release)
         if earlier is None:
-            raise InvalidRequestError(("statistic", "must be one that this release answers"))
+            raise InvalidRequestError((where, "must have a `statistic` that this release answers"))
         prepared = reuse.open_earlier_release(session, services.keyring, earlier, plan)
         content = prepared.settle(0, entered.account, entered.allowance).content(session)
-    return list(islice(rows_of_release(json.loads(content)), MAX_ROWS + 1))
-
-
-def _rows_of(services: Services, entered: Access, release_id: str, where: str) -> list[Row]:
-    _, body = _find(services, entered, release_id, where)
-    return list(islice(rows_of_release(json.loads(body.content())), MAX_ROWS + 1))
+    again: Document = json.loads(content)
+    return again
 
 
 def _find(services: Services, entered: Access, release_id: str, where: str) -> tuple[Release, Body]:

@@ -1,17 +1,19 @@
 """What a report asks: a batch, and the figures that its releases are published as."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from app.db.repositories.datasets import Dataset
+from app.dp.numbers.exact import json_probability
 from app.errors import InvalidRequestError
+from app.json_text import encode_json
 from app.ledger.figures import Audience
 from app.ledger.units import format_rounded_epsilon
 from app.services.context import Services
 from app.services.figures.reading import shorten_number
-from app.services.figures.sources import MAX_ROWS
+from app.services.figures.sources import MAX_REQUEST_CHARACTERS, MAX_ROWS, AnsweringRelease, Source
 from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.planning.questions import Plan
@@ -66,14 +68,41 @@ def show_definition(text: str) -> dict[str, Any]:
     return shown
 
 
-def encode_figures(figures: Sequence[ReportFigure]) -> str:
-    """Return figures as JSON, which `decode_figures` reads."""
-    return json.dumps([asdict(each) for each in figures], ensure_ascii=False)
+def list_published(text: str) -> list[str]:
+    """Return the names of the figures of a run, which stores the definition that it released."""
+    definition = json.loads(text)
+    # A run of an earlier version stores only its figures.
+    return [each["figure"] for each in (definition["figures"] if isinstance(definition, dict) else definition)]
 
 
-def decode_figures(text: str) -> list[ReportFigure]:
-    """Return the figures that `encode_figures` wrote."""
-    return [ReportFigure(**each) for each in json.loads(text)]
+def read_publications(
+    text: str, release_ids: Sequence[str], read_definition: ReadDefinition
+) -> Iterator[tuple[ReportFigure, Source]]:
+    """Yield the figures of a run with what they show: each release as the answer to the item that it answered.
+
+    Args:
+        text: the definition that the run released, as it is stored with it.
+        release_ids: the release of each item.
+        read_definition: reads the definition.
+    """
+    stored = json.loads(text, parse_float=shorten_number)
+    if isinstance(stored, list):  # of an earlier version: only its figures
+        for each in stored:
+            figure = ReportFigure(**each)
+            yield figure, Source.of_releases(figure.select(release_ids))
+        return
+    definition = read_definition(text)
+    alpha, told_alpha = definition.batch.alpha, json_probability(definition.batch.alpha)
+    answers, told = [], []
+    for each, item, asked in zip(release_ids, definition.batch.items, stored["batch"]["items"], strict=True):
+        answers.append(AnsweringRelease(each, item.statistic, alpha))
+        told.append({"release": each, "statistic": asked["statistic"], "alpha": told_alpha})
+    for figure in definition.figures:
+        request = encode_json(figure.select(told)).decode()
+        if len(request) > MAX_REQUEST_CHARACTERS:
+            yield figure, Source(figure.select(answers))
+        else:
+            yield figure, Source(figure.select(answers), asked="answers", request=request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from app.services.names import require_name
 from app.services.releasing.batches import encode_item
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.rendering.documents import Document
-from app.services.reports.definition import ReadDefinition, decode_figures, plan_run, show_definition
+from app.services.reports.definition import ReadDefinition, list_published, plan_run, show_definition
 
 
 def list_reports(services: Services, entered: Access, after: str | None, limit: int) -> list[Document]:
@@ -133,7 +133,7 @@ def full_document(entered: Access, report: Report) -> Document:
 
 def run_document(report: Report, run: Run) -> Document:
     """Return a run as JSON."""
-    published = [] if run.figures is None else [each.figure for each in decode_figures(run.figures)]
+    published = [] if run.figures is None else list_published(run.figures)
     return {
         "report": report.name,
         "number": run.number,

@@ -37,7 +37,6 @@ from app.services.access import Access
 from app.services.context import Services
 from app.services.figures import publishing
 from app.services.figures.publishing import Publication
-from app.services.figures.sources import Source
 from app.services.releasing import batches
 from app.services.releasing.replays import Key
 from app.services.rendering.documents import Document
@@ -46,10 +45,8 @@ from app.services.reports.defining import report_path
 from app.services.reports.definition import (
     Definition,
     ReadDefinition,
-    ReportFigure,
-    decode_figures,
-    encode_figures,
     plan_run,
+    read_publications,
 )
 
 log = structlog.stdlib.get_logger("snapledger.reports")
@@ -77,7 +74,7 @@ def carry_out(services: Services, interface: Interface, report_id: int, number: 
     if run is not None and run.state == "pending":
         run = _attempt(services, interface, report, run, partial(_release, services, interface, report, run))
     if run is not None and run.state == "released" and run.problem is None:
-        _attempt(services, interface, report, run, partial(_publish, services, report, run))
+        _attempt(services, interface, report, run, partial(_publish, services, interface, report, run))
 
 
 def _attempt(
@@ -151,7 +148,7 @@ def _settle(  # noqa: PLR0913, PLR0917 - what was read before, and what is relea
     released = present._replace(
         state="released",
         principal=entered.principal.name,
-        figures=encode_figures(definition.figures),
+        figures=definition.text,
         charged_nano=charged_nano,
         release_ids=json.dumps([each.release.release_id for each in releases]),
     )
@@ -168,7 +165,7 @@ def _terms(report: Report) -> tuple[object, ...]:
     return report.principal_id, report.definition, *limits, report.withdrawn_at, report.changed_at
 
 
-def _publish(services: Services, report: Report, run: Run) -> None:
+def _publish(services: Services, interface: Interface, report: Report, run: Run) -> None:
     assert run.figures is not None  # noqa: S101 - a released run has them
     assert run.release_ids is not None  # noqa: S101
     assert run.principal is not None  # noqa: S101
@@ -176,15 +173,11 @@ def _publish(services: Services, report: Report, run: Run) -> None:
         principal = principals.find_by_name(session, run.principal)
         principal_id = report.principal_id if principal is None else principal.id
         entered = access.enter_for(session, principal_id, run.dataset, "")
-    for figure in decode_figures(run.figures):
-        _publish_figure(services, entered, figure, json.loads(run.release_ids))
+    release_ids = json.loads(run.release_ids)
+    for figure, source in read_publications(run.figures, release_ids, interface.read_definition):
+        publication = Publication(source, figure.title, figure.note, figure.audience)
+        publishing.publish_figure(services, entered, figure.figure, publication)
     _end(services, report, run, None)
-
-
-def _publish_figure(services: Services, entered: Access, figure: ReportFigure, release_ids: list[str]) -> None:
-    source = Source.of_releases(figure.select(release_ids))
-    publication = Publication(source, figure.title, figure.note, figure.audience)
-    publishing.publish_figure(services, entered, figure.figure, publication)
 
 
 def _end(services: Services, before: Report, run: Run, problem: str | None) -> None:

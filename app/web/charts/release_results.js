@@ -1,6 +1,7 @@
 // Shows a release: what was asked, the value with its interval, what it means, and what it cost.
 
 import { path } from "../api.js";
+import { sourceOf } from "../figures/answer_source.js";
 import { proposeTitle } from "../figures/names.js";
 import { facts, h, longList, notice, table } from "../ui/dom.js";
 import { binnedColumns, bound, confidence, date, number, statistic, time, withUnit } from "../ui/format.js";
@@ -268,8 +269,7 @@ export function result(
         publisher && !rehearsed
           ? {
               dataset: release.dataset,
-              // An earlier release of other numbers may have answered, such as a sum for a mean.
-              source: { releases: [release.id], ...(release.reused && { statistic: release.statistic }) },
+              source: sourceOf([release]),
               title: proposeTitle(statistic(release.statistic)),
               publisher,
             }

@@ -12,8 +12,8 @@ import { takeAway } from "./take_away.js";
 import { textFields } from "./text_fields.js";
 
 /**
- * @typedef {{ releases: string[], statistic?: any } | { derived: any }} Source the ids of releases, or the request of a
- * derived answer; `statistic` is what a release answered, if that was not its own
+ * @typedef {{ releases: string[], answers?: any[], statistic?: any } | { derived: any }} Source the ids of releases, or
+ * the request of a derived answer; `answers`, or `statistic` of a single one, is what they answered if not their own
  * @typedef {import("./publisher.js").Publisher} Publisher
  * @typedef {{ dataset: string, source: Source, title: string, publisher: Publisher }} Answer
  * @typedef {{ figure: string, title: string, note: string | null, audience: string, version: number }} Current
@@ -23,9 +23,11 @@ const SETTLE_MS = 250;
 const VIEWERS = "those who see the dataset, and its viewers";
 const FREE = "Publishing costs nothing: the answer was paid for when it was released.";
 
-/** Return the members of a request for a source: a figure tells the statistic that a release answered in its list. */
-const requested = (/** @type {any} */ source) =>
-  source.statistic ? { release: source.releases[0], statistic: source.statistic } : source;
+/** Return the members of a request for a source: a figure tells the releases beside what they answered. */
+function requested(/** @type {any} */ source) {
+  if (source.answers) return { answers: source.answers };
+  return source.statistic ? { release: source.releases[0], statistic: source.statistic } : source;
+}
 
 /** Return what publishing does, in sentences. */
 function effect(/** @type {Current | null} */ before, /** @type {string} */ audience, /** @type {boolean} */ rules) {

@@ -2,6 +2,7 @@
 
 import { derivedResult } from "../charts/derived_results.js";
 import { result } from "../charts/release_results.js";
+import { sourceOf } from "../figures/answer_source.js";
 import { proposeTitle } from "../figures/names.js";
 import { publishOffer } from "../figures/publish_offer.js";
 import { rehearse, release } from "../release_requests.js";
@@ -31,7 +32,7 @@ function allReleases(answers, publisher) {
   const offer = publishOffer(
     {
       dataset: first.dataset,
-      source: { releases: releases.map(({ id }) => id) },
+      source: sourceOf(releases),
       title: `${proposeTitle(statistic(first.statistic))} and ${releases.length - 1} more`,
       publisher,
     },

@@ -58,8 +58,11 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
 ) -> Call[Figure]:
     """Publish an answer as a figure; the same again changes nothing."""
     body: dict[str, Any] = {"title": title, "note": note}
-    ids = _list_ids(releases)
-    if len(ids) == 1:
+    answers = _list_answers(releases, as_released=statistic is not None)
+    ids = [each["release"] for each in answers]
+    if any(len(each) > 1 for each in answers):
+        body["answers"] = answers
+    elif len(ids) == 1:
         body["release"] = ids[0]
     elif ids:
         body["releases"] = ids
@@ -73,11 +76,19 @@ def publish_figure(  # noqa: PLR0913, PLR0917 - the members of the request
     return Call("PUT", path, Figure.parse).with_json(body).only_if(if_match).only_if_new(only_new)
 
 
-def _list_ids(releases: Releases) -> list[str]:
+def _list_answers(releases: Releases, *, as_released: bool) -> list[dict[str, Any]]:
+    """Return the release of each answer, and what was asked if an earlier release answered."""
     if isinstance(releases, Batch):
         releases = releases.items
-    several = [releases] if isinstance(releases, str | Release) else releases
-    return [each if isinstance(each, str) else each.id for each in several]
+    answers: list[dict[str, Any]] = []
+    for each in [releases] if isinstance(releases, str | Release) else releases:
+        if isinstance(each, str):
+            answers.append({"release": each})
+        elif each.reused and not as_released:
+            answers.append({"release": each.id, "statistic": dict(each.statistic), "alpha": each.accuracy.alpha})
+        else:
+            answers.append({"release": each.id})
+    return answers
 
 
 def withdraw_figure(dataset: str, figure: str, if_match: Match | None) -> Call[None]:

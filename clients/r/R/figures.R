@@ -104,7 +104,7 @@ tabulate_versions <- function(found) {
 sl_publish <- function(dataset, name, title, answer, note = NULL, public = FALSE, statistic = NULL, if_match = NULL,
                        only_new = FALSE) {
   path <- dataset_path(dataset, "figures", name)
-  body <- c(list(title = title), compact(list(note = note)), figure_source(answer))
+  body <- c(list(title = title), compact(list(note = note)), figure_source(answer, !is.null(statistic)))
   if (!is.null(statistic)) {
     if (is_derived(check_statistic(statistic)) || is.null(body[["release"]])) {
       refuse("`statistic` goes with one release, and is not derived.")
@@ -125,22 +125,30 @@ sl_withdraw <- function(dataset, name, if_match = NULL) {
 }
 
 # Returns the members of a publication that say where its numbers come from.
-figure_source <- function(answer) {
+figure_source <- function(answer, as_released) {
   if (is.list(answer) && is_rehearsal(answer)) refuse("A rehearsal has made-up data: publish a release.")
   if (inherits(answer, "snapledger_derived")) {
     return(list(derived = attr(answer, "request")))
   }
-  ids <- if (is.character(answer)) {
-    answer
-  } else if (inherits(answer, "snapledger_release")) {
-    answer$id
+  releases <- if (inherits(answer, "snapledger_release")) {
+    list(answer)
   } else if (inherits(answer, c("snapledger_batch", "snapledger_releases"))) {
-    texts_of(unname(if (inherits(answer, "snapledger_batch")) answer$items else unclass(answer)), "id")
+    unname(if (inherits(answer, "snapledger_batch")) answer$items else unclass(answer))
   }
+  ids <- if (is.character(answer)) answer else if (!is.null(releases)) texts_of(releases, "id")
   if (length(ids) == 0 || anyNA(ids)) {
     refuse("`answer` must be a release, a batch, a derived statistic, or the ids of releases.")
   }
+  if (!as_released && any(vapply(releases, function(each) isTRUE(each$reused), NA))) {
+    return(list(answers = lapply(releases, answering_release)))
+  }
   if (length(ids) == 1) list(release = ids) else list(releases = as.list(ids))
+}
+
+# Returns a release, and what was asked if an earlier release answered.
+answering_release <- function(release) {
+  asked <- if (isTRUE(release$reused)) list(statistic = release$statistic, alpha = release$accuracy$alpha)
+  c(list(release = release$id), asked)
 }
 
 #' Who sees a dataset's figures

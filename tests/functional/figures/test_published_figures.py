@@ -10,11 +10,12 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from service_world import Service, Table, pages
+from service_world import Service, Table, key_of, pages
 from sqlalchemy import select, update
 
 from app.db import tables
 from app.db.database import Database
+from snapledger_client import Client
 
 COLUMNS = {
     "mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False},
@@ -260,3 +261,54 @@ def test_a_figure_shows_what_was_asked_though_another_release_answered(table: Ta
     for wrong in ({"kind": "mean", "column": "kind"}, {"kind": "variance", "column": "mass"}):
         assert_refused(publish(table, release=total["id"], statistic=wrong), 422, "invalid-request")
     assert_refused(publish(table, releases=[total["id"]] * 2, statistic=MEAN), 422, "invalid-request")
+
+
+YOUNG, OLD = ({"kind": "count", "where": {"mass": {name: 50}}} for name in ("below", "at_least"))
+
+
+def test_answers_of_a_figure_are_shown_as_they_were_given(table: Table) -> None:
+    """Of two counts that make up all rows, the first answers the second; a sum answers a mean, at any α."""
+    old = table.fresh(OLD, epsilon="1")
+    total = table.fresh({"kind": "sum", "column": "mass"}, epsilon="1", alpha=0.01)
+    given = [table.release(YOUNG, epsilon="0.5").json(), table.release(MEAN, epsilon="0.5", alpha=0.2).json()]
+    assert [each["id"] for each in given] == [old["id"], total["id"]]
+    answers = [
+        {"release": each["id"], "statistic": each["statistic"], "alpha": each["accuracy"]["alpha"]} for each in given
+    ]
+    plain = {"release": total["id"]}
+    published = publish(table, answers=[*answers, plain, plain])
+    assert published.status_code == 201, published.text
+    source = published.json()["source"]
+    assert source == {"releases": [old["id"], total["id"]], "answers": [*answers, plain, plain]}
+    assert publish(table, answers=source["answers"]).json() == published.json()
+    rows = read(table).json()["rows"]
+    assert [each["measure"] for each in rows] == ["count", "mean", "sum"]
+    assert [each["value"] for each in rows] == [each["value_in_range"] for each in (*given, total)]
+    assert [each["alpha"] for each in rows] == [0.05, 0.2, 0.01]
+    for row, each in zip(rows, (*given, total), strict=True):
+        assert [row["interval_lower"], row["interval_upper"]] == each["accuracy"]["interval"]
+    for wrong, where in (
+        ([{"release": total["id"], "statistic": YOUNG}], "answers.0"),
+        ([plain, {"release": "01a2291a-c7c5-745f-8ac7-155385bc7967"}], "answers.1"),
+        ([{"release": total["id"], "alpha": 0.1}], "answers.0"),
+        ([], "answers"),
+    ):
+        refused = publish(table, answers=wrong)
+        assert_refused(refused, 422, "invalid-request")
+        assert refused.json()["errors"][0]["where"] == where
+    assert_refused(publish(table, answers=[plain], release=total["id"]), 422, "invalid-request")
+
+
+def test_the_client_publishes_answers_as_they_were_given(table: Table) -> None:
+    with Client(table.service.url, key_of(table.analyst)) as client:
+        dataset = client.dataset(table.name)
+        old = dataset.count(OLD["where"], epsilon=1)
+        young = dataset.count(YOUNG["where"], epsilon="0.5")
+        assert (young.id, young.reused) == (old.id, True)
+        dataset.publish("young", "Below 50", releases=young)
+        assert dataset.figure("young").rows[0]["value"] == young.value_in_range
+        dataset.publish("both", "Both", releases=[old, young])
+        assert [row["value"] for row in dataset.figure("both").rows] == [old.value_in_range, young.value_in_range]
+        assert dataset.figure("both").source["answers"][0] == {"release": old.id}
+        dataset.publish("as-released", "From 50", releases=young.id)
+        assert dataset.figure("as-released").rows[0]["value"] == old.value_in_range

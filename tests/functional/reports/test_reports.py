@@ -62,6 +62,22 @@ def test_each_dataset_of_a_series_is_reported_on_once_until_the_budget_is_spent(
         assert table.owner.get(f"/v1/datasets/{dataset}/ledger/verification").json()["valid"]
 
 
+def test_figures_of_a_report_show_what_each_item_asked(service: Service, table: Table) -> None:
+    """A mean and a sum have the same numbers, so that one release answers both items."""
+    mean, total = ({"kind": kind, "column": "mass"} for kind in ("mean", "sum"))
+    items = [{"statistic": mean, "epsilon": "0.25"}, {"statistic": total, "epsilon": "0.5"}]
+    assert define(table, batch={"items": items, "alpha": 0.1}).status_code == 201
+    after = succeed(service, table)
+    run = last_run(after)
+    assert (run["state"], run["charged"], len(set(run["releases"]))) == ("done", "0.5", 1)
+    shown = [after.owner.get(f"{after.path}/figures/{name}").json() for name in ("mass", "cats")]
+    assert [each["rows"][0]["measure"] for each in shown] == ["mean", "sum"]
+    assert [each["rows"][0]["alpha"] for each in shown] == [0.1, 0.1]
+    values = [each["rows"][0]["value"] for each in shown]
+    assert values[0] * 200 == pytest.approx(values[1])
+    assert shown[0]["source"]["answers"][0]["statistic"] == mean
+
+
 def test_an_analysts_report_waits_for_the_allowance(service: Service, table: Table) -> None:
     """A successor inherits no allowance: its owner grants, and then what waits is done."""
     assert define(table, table.analyst).status_code == 201
