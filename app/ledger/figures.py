@@ -131,6 +131,12 @@ _TIME = select(figure_versions.c.published_at).where(
 )
 _ALL_VERSIONS = _PUBLISHED.where(_OF_DATASET).order_by(figures.c.id, figure_versions.c.version)
 _COUNT = select(func.count().label("found")).select_from(figures).where(_OF_DATASET)
+_COUNT_IN_FORCE = _COUNT.where(figures.c.withdrawn_at.is_(None))
+_COUNT_OF_PRINCIPAL = _COUNT.join_from(
+    figures,
+    figure_versions,
+    (figure_versions.c.figure_id == figures.c.id) & (figure_versions.c.version == figures.c.version),
+).where(figure_versions.c.published_by == bindparam("publisher"))
 _ALL_FIGURES = select(figures).where(_OF_DATASET)
 
 STRAYS = {
@@ -240,10 +246,11 @@ def page_of_versions(  # noqa: PLR0913, PLR0917 - which, of what, from where
     return [_require_sealed(keyring, published_of_row(row)) for row in rows]
 
 
-def count_figures(session: Session, dataset_id: int) -> int:
-    """Return how many figures a dataset has, withdrawn ones included."""
-    found: int = session.row(_COUNT, dataset_id=dataset_id).found
-    return found
+def count_figures(session: Session, dataset_id: int, publisher: str) -> tuple[int, int]:
+    """Return how many figures of a dataset are in force, and how many a principal published last, withdrawn or not."""
+    in_force: int = session.row(_COUNT_IN_FORCE, dataset_id=dataset_id).found
+    own: int = session.row(_COUNT_OF_PRINCIPAL, dataset_id=dataset_id, publisher=publisher).found
+    return in_force, own
 
 
 def read_rows(session: Session, version: FigureVersion) -> bytes:

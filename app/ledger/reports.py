@@ -72,6 +72,8 @@ _PAGE = (
 )
 _PAGE_OF_PRINCIPAL = _PAGE.where(reports.c.principal_id == bindparam("definer"))
 _COUNT = select(func.count().label("found")).select_from(reports).where(_OF_DATASET)
+_COUNT_IN_FORCE = _COUNT.where(reports.c.withdrawn_at.is_(None))
+_COUNT_OF_PRINCIPAL = _COUNT.where(reports.c.principal_id == bindparam("definer"))
 _INSERT = insert(reports).returning(reports.c.id)
 _SET = (
     update(reports)
@@ -171,10 +173,11 @@ def page_of_reports(
     return [Report(*row) for row in session.rows(_PAGE_OF_PRINCIPAL, **within, definer=principal_id)]
 
 
-def count_reports(session: Session, dataset_id: int) -> int:
-    """Return how many reports are at a dataset, withdrawn ones included."""
-    found: int = session.row(_COUNT, dataset=dataset_id).found
-    return found
+def count_reports(session: Session, dataset_id: int, principal_id: int) -> tuple[int, int]:
+    """Return how many reports are in force at a dataset, and how many a principal has there, withdrawn or not."""
+    in_force: int = session.row(_COUNT_IN_FORCE, dataset=dataset_id).found
+    own: int = session.row(_COUNT_OF_PRINCIPAL, dataset=dataset_id, definer=principal_id).found
+    return in_force, own
 
 
 def insert_report(transaction: WriteSession, seal: Seal, report: Report) -> Report:

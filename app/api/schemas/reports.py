@@ -149,7 +149,9 @@ class ReportRun(AnswerModel):
 
     report: str = Field(description="The report's name.")
     number: int = Field(description="Counts the runs of the report from 1.")
-    dataset: str = Field(description="The dataset that it reports on.")
+    dataset: str | None = Field(
+        description="The dataset that it reports on; null for callers who do not see that dataset."
+    )
     state: Literal["pending", "released", "done", "refused"] = Field(
         description=(
             "`pending`: to be released. `released`: debited, and to be published. `done`: published. `refused`: "

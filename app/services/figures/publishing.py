@@ -1,11 +1,11 @@
 """Publishes answers as figures, and withdraws them. This costs nothing: a figure is post-processing of releases."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.db.clock import now
-from app.db.session import Session, WriteSession
+from app.db.session import Session
 from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from app.json_text import encode_json
 from app.ledger import accounts, figures
@@ -81,7 +81,9 @@ def publish_figure(
         )
         if latest is not None and _is_same(latest, figure, version):
             return latest, False
-        _require_room(transaction, entered, before)
+        if before is not None:
+            _require_version(before)
+        _require_room(transaction, entered, [before])
         seal = services.keyring.seal
         stored = pack_content(store(rows).content)
         published = figures.publish_version(transaction, seal, figure, version, stored)
@@ -104,13 +106,11 @@ def require_publishable(services: Services, entered: Access, names: Iterable[str
         raise ForbiddenError(ONLY_RULERS)
     with services.database.read() as session:
         known = [(name, figures.find_figure(session, entered.dataset.id, name)) for name in names]
-        room = MAX_FIGURES - figures.count_figures(session, entered.dataset.id)
         for _, figure in known:
             _find_latest(services, session, entered, figure)
             if figure is not None:
                 _require_version(figure)
-        if sum(figure is None for _, figure in known) > room:
-            raise _too_many()
+        _require_room(session, entered, [figure for _, figure in known])
 
 
 def withdraw_figure(services: Services, entered: Access, name: str, wanted: Precondition) -> None:
@@ -165,17 +165,22 @@ def _is_same(latest: Published, figure: Figure, version: FigureVersion) -> bool:
     return not is_withdrawn and shown == asked
 
 
-def _require_room(transaction: WriteSession, entered: Access, before: Figure | None) -> None:
-    if before is None and figures.count_figures(transaction, entered.dataset.id) >= MAX_FIGURES:
-        raise _too_many()
-    if before is not None:
-        _require_version(before)
+def _require_room(session: Session, entered: Access, known: Sequence[Figure | None]) -> None:
+    """Check the limits for figures, None for each that has a new name.
+
+    Withdrawn figures count only for who published them last, so that nobody uses up the names of others.
+    """
+    more = sum(figure is None or figure.withdrawn_at is not None for figure in known)
+    if not more:
+        return
+    in_force, own = figures.count_figures(session, entered.dataset.id, entered.principal.name)
+    if in_force + more > MAX_FIGURES:
+        raise InvalidRequestError(("figure", f"would be one of more than {MAX_FIGURES:,} figures of this dataset"))
+    if own + sum(figure is None for figure in known) > MAX_FIGURES:
+        what = f"would be one of more than {MAX_FIGURES:,} that you have published here, with those that are withdrawn"
+        raise InvalidRequestError(("figure", f"{what}: publish it under the name of one of these"))
 
 
 def _require_version(before: Figure) -> None:
     if before.version >= MAX_VERSIONS:
         raise InvalidRequestError(("figure", f"would have more than {MAX_VERSIONS:,} versions: use another name"))
-
-
-def _too_many() -> InvalidRequestError:
-    return InvalidRequestError(("figure", f"would be one of more than {MAX_FIGURES:,} figures of this dataset"))

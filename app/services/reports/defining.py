@@ -3,6 +3,7 @@
 import hashlib
 
 from app.db.clock import now
+from app.db.session import WriteSession
 from app.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, report_runs, reports
 from app.ledger.chain import facts
@@ -66,11 +67,9 @@ def define_report(
         _require_own(entered, before)
         is_new = before is None or before.withdrawn_at is not None
         changed = _change(entered, name, before, terms)
+        if is_new:
+            _require_room(transaction, entered, before)
         if before is None:
-            if reports.count_reports(transaction, dataset.id) >= MAX_REPORTS:
-                raise InvalidRequestError(
-                    ("report", f"would be one of more than {MAX_REPORTS} reports of this dataset")
-                )
             changed = reports.insert_report(transaction, seal, changed)
         elif changed._replace(changed_at=before.changed_at) == before:
             return report_document(entered, before), False
@@ -98,6 +97,16 @@ def _check(services: Services, entered: Access, terms: Terms) -> None:
     with enter_if_many(services.database, len(definition.batch.items), entered.principal.id):
         cost_nano = plan_run(services, entered.dataset, definition).cost_nano
     require_affordable(cost_nano, terms)
+
+
+def _require_room(transaction: WriteSession, entered: Access, before: Report | None) -> None:
+    """Check the limits: withdrawn reports count only for who made them, so that nobody uses up the names of others."""
+    in_force, own = reports.count_reports(transaction, entered.dataset.id, entered.principal.id)
+    if in_force >= MAX_REPORTS:
+        raise InvalidRequestError(("report", f"would be one of more than {MAX_REPORTS} reports of this dataset"))
+    if before is None and own >= MAX_REPORTS:
+        what = f"would be one of more than {MAX_REPORTS} that you have defined here, with those that are withdrawn"
+        raise InvalidRequestError(("report", f"{what}: define it under the name of one of these"))
 
 
 def _require_own(entered: Access, before: Report | None) -> None:

@@ -3,6 +3,8 @@
 import json
 from typing import TypeGuard
 
+from app.db.repositories import datasets
+from app.db.session import Session
 from app.errors import NotFoundError
 from app.json_text import encode_json, join_object
 from app.ledger import report_runs, reports
@@ -10,6 +12,7 @@ from app.ledger.chain import facts
 from app.ledger.report_runs import Run
 from app.ledger.reports import Report
 from app.ledger.units import epsilon_text, format_rounded_epsilon
+from app.roles import SEES_EVERY_DATASET
 from app.services.access import Access
 from app.services.context import Services
 from app.services.names import require_name
@@ -85,7 +88,13 @@ def list_runs(  # noqa: PLR0913 - whose, and which page
     report = _find_report(services, entered, name)
     with services.database.read() as session:
         found = report_runs.page_of_runs(session, report.id, after, limit, newest=newest)
-    return [run_document(report, each) for each in found]
+        return [run_document(report, each, is_named=_is_seen(session, entered, each.dataset_id)) for each in found]
+
+
+def _is_seen(session: Session, entered: Access, dataset_id: int) -> bool:
+    """Whether the caller may see another dataset of the series."""
+    principal = entered.principal
+    return principal.role in SEES_EVERY_DATASET or datasets.is_visible(session, dataset_id, principal.id)
 
 
 def _find_report(services: Services, entered: Access, name: str) -> Report:
@@ -131,13 +140,13 @@ def full_document(entered: Access, report: Report) -> Document:
     return report_document(entered, report) | show_definition(report.definition)
 
 
-def run_document(report: Report, run: Run) -> Document:
-    """Return a run as JSON."""
+def run_document(report: Report, run: Run, *, is_named: bool = True) -> Document:
+    """Return a run as JSON, with the name of its dataset only if `is_named`."""
     published = [] if run.figures is None else list_published(run.figures)
     return {
         "report": report.name,
         "number": run.number,
-        "dataset": run.dataset,
+        "dataset": run.dataset if is_named else None,
         "state": run.state,
         "principal": run.principal,
         "queued_at": run.queued_at,

@@ -100,12 +100,12 @@ def _release(services: Services, interface: Interface, report: Report, run: Run)
     key = Key(text, hashlib.sha256(text.encode()).digest())
     with services.database.ask() as session:
         entered = access.enter_for(session, report.principal_id, run.dataset, key.text)
+    if entered.allowance is None:  # before anything that the dataset's facts decide: it may not even see them
+        raise ForbiddenError(f"{report.principal} has no allowance on this dataset: its owner can grant one.")
     if entered.dataset.closed:
         raise DatasetClosedError
     definition = interface.read_definition(report.definition)
     _require_budget(report, plan_run(services, entered.dataset, definition).cost_nano)
-    if entered.allowance is None:
-        raise ForbiddenError(f"{report.principal} has no allowance on this dataset: its owner can grant one.")
     names = [each.figure for each in definition.figures]
     publishing.require_publishable(services, entered, names, public=definition.is_public)
     settle = partial(_settle, services, report, run, entered, definition)

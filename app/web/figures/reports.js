@@ -12,7 +12,9 @@ const TONES = { done: "good", refused: "bad", released: "warn" };
 
 const runRow = (/** @type {any} */ run) => [
   String(run.number),
-  h("a", { href: `#${path("datasets", run.dataset, "figures")}` }, run.dataset),
+  run.dataset === null
+    ? "a dataset that you do not see"
+    : h("a", { href: `#${path("datasets", run.dataset, "figures")}` }, run.dataset),
   badge(run.state, TONES[run.state]),
   costText(run.charged),
   time(run.ended_at ?? run.queued_at),

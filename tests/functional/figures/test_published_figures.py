@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from service_world import Service, Table, key_of, pages
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from app.db import tables
 from app.db.database import Database
@@ -312,3 +312,29 @@ def test_the_client_publishes_answers_as_they_were_given(table: Table) -> None:
         assert dataset.figure("both").source["answers"][0] == {"release": old.id}
         dataset.publish("as-released", "From 50", releases=young.id)
         assert dataset.figure("as-released").rows[0]["value"] == old.value_in_range
+
+
+@pytest.mark.parametrize("service", ["sqlite"], indirect=True)
+def test_nobody_uses_up_the_figures_of_others(service: Service, table: Table) -> None:
+    """Of 1,000 figures that an analyst has withdrawn, 999 are copies of the first one's rows."""
+    release = table.fresh(MEAN, epsilon="1")["id"]
+    assert publish(table, "mine", table.analyst, release=release).status_code == 201
+    assert table.analyst.delete(f"{table.path}/figures/mine").status_code == 204
+    database = Database(service.database_url)
+    with database.write() as transaction:
+        connection = transaction.connection
+        (figure,) = connection.execute(select(tables.figures).where(tables.figures.c.dataset == table.name))
+        of_figure = select(tables.figure_versions).where(tables.figure_versions.c.figure_id == figure.id)
+        (version,) = connection.execute(of_figure)
+        for copied, row, key in ((tables.figures, figure, "id"), (tables.figure_versions, version, "figure_id")):
+            values = dict(row._mapping)
+            copies = [values | {key: values[key] + 10**6 + n} for n in range(999)]
+            named = [each | {"name": f"m{n}"} for n, each in enumerate(copies)]
+            connection.execute(insert(copied), named if key == "id" else copies)
+        transaction.commit()
+    database.close()
+    refused = publish(table, "more", table.analyst, release=release)
+    assert_refused(refused, 422, "invalid-request")
+    assert "with those that are withdrawn: publish it under the name of one of these" in str(refused.json()["errors"])
+    assert publish(table, "mine", table.analyst, release=release).status_code == 201
+    assert publish(table, "owners", release=release).status_code == 201

@@ -277,3 +277,40 @@ def test_a_budget_is_never_below_what_was_spent(service: Service, table: Table) 
     assert last_run(after)["state"] == "done"
     assert define(after, epsilon_total="1").json()["errors"][0]["where"] == "epsilon_total"
     assert REPORT["epsilon_total"] == "1.5"
+
+
+@ON_ONE_DATABASE
+def test_runs_tell_nothing_of_a_dataset_that_their_principal_does_not_see(service: Service, table: Table) -> None:
+    """An analyst's report passes over a dataset without an allowance: neither its name, columns nor rows are told."""
+    by_accuracy = {"items": [{"statistic": {"kind": "mean", "column": "mass"}, "accuracy": 4}]}
+    assert define(table, table.analyst, batch=by_accuracy, figures=[{"figure": "f", "title": "F"}]).status_code == 201
+    assert define(table, table.analyst, "other").status_code == 201
+    hidden = succeed(service, table, columns={"salary": COLUMNS["mass"]}, content=b"salary\n" + b"1\n" * 37)
+    for name in ("monthly", "other"):
+        problem = last_run(hidden, name)["problem"]
+        assert (problem["type"], "salary" in str(problem)) == ("/problems/forbidden", False)
+    assert hidden.analyst.get(hidden.path).status_code == 404
+    after = succeed(service, hidden)
+    after.grant(after.analyst_name, "2")
+    first, second = after.analyst.get(f"{after.path}/reports/monthly/runs").json()["runs"]
+    assert (first["dataset"], second["dataset"]) == (None, after.name)
+    assert hidden.name not in str(first)
+    assert after.owner.get(f"{after.path}/reports/monthly/runs").json()["runs"][0]["dataset"] == hidden.name
+
+
+@ON_ONE_DATABASE
+def test_nobody_uses_up_the_reports_of_others(table: Table) -> None:
+    for number in range(100):
+        assert define(table, table.analyst, f"r{number}").status_code == 201
+        assert table.analyst.delete(f"{table.path}/reports/r{number}").status_code == 204
+    refused = define(table, table.analyst, "one-more")
+    assert_refused(refused, 422, "invalid-request")
+    assert "with those that are withdrawn: define it under the name of one of these" in str(refused.json()["errors"])
+    assert define(table, table.analyst, "r7").status_code == 201
+    for number in range(99):
+        assert define(table, name=f"own{number}").status_code == 201
+    refused = define(table, name="own99")
+    assert "one of more than 100 reports of this dataset" in str(refused.json()["errors"])
+    assert_refused(define(table, table.analyst, "r8"), 422, "invalid-request")  # withdrawn, and there is no room
+    assert table.owner.delete(f"{table.path}/reports/r7").status_code == 204
+    assert define(table, name="own99").status_code == 201

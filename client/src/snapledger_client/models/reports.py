@@ -69,7 +69,7 @@ class ReportRun(Answer):
 
     report: str
     number: int
-    dataset: str
+    dataset: str | None
     state: str
     principal: str | None
     queued_at: Time

@@ -111,7 +111,14 @@ def list_runs(dataset: DatasetName, report: ReportName, *, output_format: Format
 
     def show() -> None:
         rows = [
-            (each.number, each.dataset, f"{each.queued_at:%Y-%m-%d %H:%M}", each.state, f"{each.charged:f}", _why(each))
+            (
+                each.number,
+                each.dataset or "(not yours)",
+                f"{each.queued_at:%Y-%m-%d %H:%M}",
+                each.state,
+                f"{each.charged:f}",
+                _why(each),
+            )
             for each in found
         ]
         output.print_table(("run", "dataset", "queued", "state", "ε", "problem"), rows, ("run", "ε"))
