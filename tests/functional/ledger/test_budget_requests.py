@@ -313,7 +313,7 @@ def acts_problems(service: Service) -> list[str]:
 
 @pytest.mark.parametrize("how", ["grant", "decline"])
 def test_a_request_that_was_put_back_is_found_by_its_records(service: Service, table: Table, how: str) -> None:
-    """It has its earlier row with its earlier seal, so nothing but the records of acts shows that it was answered."""
+    """It has its earlier row with its earlier seal, so nothing but the audit log shows that it was answered."""
     request = ask(table).json()["id"]
     where = budget_requests.c.id == request
     database = Database(service.database_url)
