@@ -20,7 +20,17 @@ from app.ledger.allowances import Allowance
 from app.roles import READERS, SEES_EVERY_DATASET, Role
 from app.services.names import is_name
 
-__all__ = ["Access", "Credential", "KeyDigest", "authenticate", "enter", "principal_of", "require", "viewer_id"]
+__all__ = [
+    "Access",
+    "Credential",
+    "KeyDigest",
+    "authenticate",
+    "enter",
+    "get_dataset_filter",
+    "principal_of",
+    "require",
+    "sees_every_dataset",
+]
 
 
 def new_key() -> str:
@@ -51,9 +61,14 @@ def principal_of(session: ReadSession, credential: Credential) -> Principal:
     return principal
 
 
-def viewer_id(principal: Principal) -> int | None:
-    """Return the id to filter a list of datasets by: the principal's, or None if it may see all datasets."""
-    return None if principal.role in SEES_EVERY_DATASET else principal.id
+def sees_every_dataset(principal: Principal) -> bool:
+    """Whether a principal sees all datasets and all figures: admins and auditors do."""
+    return principal.role in SEES_EVERY_DATASET
+
+
+def get_dataset_filter(principal: Principal) -> int | None:
+    """Return the id of the principal whose datasets a query is limited to; None if this one sees all datasets."""
+    return None if sees_every_dataset(principal) else principal.id
 
 
 def require(principal: Principal, *roles: Role) -> None:
@@ -78,7 +93,7 @@ def oversees(principal: Principal, dataset: Dataset) -> bool:
 
 def sees(principal: Principal, dataset: Dataset, allowance: Allowance | None) -> bool:
     """Whether a principal sees a dataset: its owner, admins, auditors, and whoever has an allowance."""
-    return rules(principal, dataset) or principal.role in SEES_EVERY_DATASET or allowance is not None
+    return rules(principal, dataset) or sees_every_dataset(principal) or allowance is not None
 
 
 @dataclass(frozen=True, slots=True)

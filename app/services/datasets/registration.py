@@ -262,7 +262,7 @@ def list_datasets(
     """Return a page of the datasets that the caller may see, oldest or newest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
-        page = datasets.page_of_datasets(session, after, limit, access.viewer_id(principal), newest=newest)
+        page = datasets.page_of_datasets(session, after, limit, access.get_dataset_filter(principal), newest=newest)
         return _dataset_documents(session, page, principal)
 
 
@@ -276,9 +276,9 @@ def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal
     """The public facts of datasets, which must be in the order of their ids. Hidden successors are not named."""
     if not shown:
         return []
-    viewer = access.viewer_id(principal)
+    visible_to = access.get_dataset_filter(principal)
     successors: dict[str, list[Successor]] = {}
-    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, viewer):
+    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, visible_to):
         successors.setdefault(successor.succeeds, []).append(successor)
     return [
         dataset_document(dataset, successors.get(dataset.name, ()), owned=rules(principal, dataset))

@@ -35,7 +35,7 @@ def manages(principal: Principal, collection: Collection) -> bool:
 
 def oversees(principal: Principal, collection: Collection) -> bool:
     """Whether a principal sees who sees a collection: its owner, an admin or an auditor."""
-    return manages(principal, collection) or access.viewer_id(principal) is None
+    return manages(principal, collection) or access.sees_every_dataset(principal)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def reader_of(principal: Principal | None) -> Reader:
     """Return a principal as the reader of a list. Without a principal it is somebody without a key."""
     if principal is None:
         return Reader()
-    return Reader(principal.id, sees_all=access.viewer_id(principal) is None)
+    return Reader(principal.id, sees_all=access.sees_every_dataset(principal))
 
 
 def is_collection_visible(
@@ -123,7 +123,7 @@ def is_collection_visible(
     if principal is None:
         return False
     return (
-        access.viewer_id(principal) is None
+        access.sees_every_dataset(principal)
         or collection.owner_id == principal.id
         or viewers.OF_COLLECTIONS.is_viewer(session, keyring, collection.id, principal.id)
     )
@@ -143,7 +143,7 @@ class CollectionRights:
     def __post_init__(self) -> None:
         principal = self.principal
         self.sees_all = principal is not None and (
-            access.viewer_id(principal) is None
+            access.sees_every_dataset(principal)
             or viewers.OF_COLLECTIONS.is_viewer(self.session, self.keyring, self.collection.id, principal.id)
         )
 
