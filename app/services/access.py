@@ -81,19 +81,19 @@ def require(principal: Principal, *roles: Role) -> None:
         raise ForbiddenError(f"This needs the role {' or '.join(roles)}; yours is {principal.role}.")
 
 
-def rules(principal: Principal, dataset: Dataset) -> bool:
+def manages(principal: Principal, dataset: Dataset) -> bool:
     """Whether a principal manages a dataset, as its owner or as an admin."""
     return principal.role == Role.ADMIN or dataset.owner_id == principal.id
 
 
 def oversees(principal: Principal, dataset: Dataset) -> bool:
     """Whether a principal sees everybody's allowances on a dataset: its owner, an admin or an auditor."""
-    return rules(principal, dataset) or principal.role == Role.AUDITOR
+    return manages(principal, dataset) or principal.role == Role.AUDITOR
 
 
 def sees(principal: Principal, dataset: Dataset, allowance: Allowance | None) -> bool:
     """Whether a principal sees a dataset: its owner, admins, auditors, and whoever has an allowance."""
-    return rules(principal, dataset) or sees_every_dataset(principal) or allowance is not None
+    return manages(principal, dataset) or sees_every_dataset(principal) or allowance is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +110,18 @@ class Access:
     is_key_used: bool
 
     @property
-    def rules(self) -> bool:
+    def manages(self) -> bool:
         """Whether the principal manages this dataset."""
-        return rules(self.principal, self.dataset)
+        return manages(self.principal, self.dataset)
 
     @property
     def oversees(self) -> bool:
         """Whether the principal sees everybody's allowances on this dataset."""
         return oversees(self.principal, self.dataset)
 
-    def require_rule(self) -> None:
+    def require_manager(self) -> None:
         """Allow only the dataset's owner and admins."""
-        if not self.rules:
+        if not self.manages:
             raise ForbiddenError("Only the dataset's owner and admins may do this.")
 
     def require_oversight(self) -> None:

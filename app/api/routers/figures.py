@@ -281,7 +281,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the dataset's figures, and nothing else of it."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     wanted = read_precondition(None, if_none_match)
     if not grants.grant_viewer(caller.services, entered, principal, wanted):
         return Response(status_code=204)
@@ -299,6 +299,6 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to the dataset's figures."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     grants.revoke_viewer(caller.services, entered, principal)
     return Response(status_code=204)

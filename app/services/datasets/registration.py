@@ -28,7 +28,7 @@ from app.ledger import accounts, dataset_states, report_runs
 from app.ledger.units import epsilon_text
 from app.roles import Role
 from app.services import access, audit_records
-from app.services.access import Access, Credential, rules
+from app.services.access import Access, Credential, manages
 from app.services.context import Services
 from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
@@ -184,7 +184,7 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
     if name is None:
         return
     predecessor = datasets.find_dataset(session, name)
-    if predecessor is None or not rules(owner, predecessor):
+    if predecessor is None or not manages(owner, predecessor):
         raise InvalidRequestError(("succeeds", "is not a dataset of yours"))
 
 
@@ -194,7 +194,7 @@ def close_dataset(services: Services, entered: Access) -> None:
     Raises:
         DatasetClosedError: the dataset is closed already.
     """
-    entered.require_rule()
+    entered.require_manager()
     with services.database.write() as transaction:
         principal, seal = entered.principal, services.keyring.seal
         dataset_states.close(transaction, services.keyring, entered.dataset.id, principal.name, now())
@@ -216,7 +216,7 @@ def revalidate_dataset(services: Services, entered: Access) -> Document:
         SealBrokenError: the dataset's facts do not match their seal.
         UnavailableError: the engine is busy, does not answer or failed.
     """
-    entered.require_rule()
+    entered.require_manager()
     if entered.dataset.file_id is None:
         raise DatasetClosedError
     try:
@@ -281,7 +281,7 @@ def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal
     for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, visible_to):
         successors.setdefault(successor.succeeds, []).append(successor)
     return [
-        dataset_document(dataset, successors.get(dataset.name, ()), owned=rules(principal, dataset))
+        dataset_document(dataset, successors.get(dataset.name, ()), owned=manages(principal, dataset))
         for dataset in shown
     ]
 

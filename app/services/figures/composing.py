@@ -151,7 +151,7 @@ def _find_figure(
     services: Services, transaction: WriteSession, principal: Principal, named: FigureName
 ) -> Published | None:
     dataset = datasets.find_dataset(transaction, named.dataset)
-    if dataset is None or not access.rules(principal, dataset):
+    if dataset is None or not access.manages(principal, dataset):
         return None
     return figures.find_published(transaction, services.keyring, dataset.id, named.figure)
 

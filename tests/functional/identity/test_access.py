@@ -194,13 +194,13 @@ def test_the_scheme_s_name_is_in_any_case(service: Service) -> None:
 
 def test_a_release_needs_an_allowance_whoever_asks(service: Service, table: Table) -> None:
     """A release needs an allowance whoever asks; owner and admin may grant themselves one."""
-    for ruler, name in ((table.owner, table.owner_name), (service.admin, "admin")):
-        budget = table.plan(MEAN, client=ruler, epsilon=1, reuse=False).json()["budget"]
+    for manager, name in ((table.owner, table.owner_name), (service.admin, "admin")):
+        budget = table.plan(MEAN, client=manager, epsilon=1, reuse=False).json()["budget"]
         assert (budget["affordable"], budget["repeatable"], budget["allowance_remaining"]) == (False, 0, None)
-        assert_problem(table.release(MEAN, client=ruler, epsilon=1), 403, "forbidden")
-        granted = ruler.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": 1})
+        assert_problem(table.release(MEAN, client=manager, epsilon=1), 403, "forbidden")
+        granted = manager.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": 1})
         assert granted.json()["allowance"]["epsilon_remaining"] == "1"
-        assert table.release(MEAN, client=ruler, epsilon=1, reuse=False).status_code == 201
+        assert table.release(MEAN, client=manager, epsilon=1, reuse=False).status_code == 201
 
 
 def test_an_owner_may_be_granted_an_allowance_on_another_s_dataset(service: Service, table: Table) -> None:

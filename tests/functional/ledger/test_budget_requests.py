@@ -191,8 +191,8 @@ def test_each_sees_what_it_may(service: Service, table: Table) -> None:
     for client in (table.analyst, colleague, auditor):
         for how in ("grant", "decline"):
             assert_refused(answer(table, own["id"], how, client), 403, "forbidden")
-    for ruler in (table.owner, auditor):  # without an allowance there is nothing to raise
-        assert_refused(ask(table, ruler), 403, "forbidden")
+    for client in (table.owner, auditor):  # without an allowance there is nothing to raise
+        assert_refused(ask(table, client), 403, "forbidden")
     elsewhere = service.table(X_COLUMNS, numbers_csv(5))
     assert_refused(answer(elsewhere, own["id"], "grant"), 404, "not-found")
     assert_refused(answer(table, "no-id", "grant"), 404, "not-found")
