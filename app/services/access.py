@@ -17,7 +17,7 @@ from app.errors import NO_DATASET, ForbiddenError, NotFoundError, Unauthenticate
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
-from app.roles import READERS, SEES_EVERY_DATASET, Role
+from app.roles import SEES_EVERY_DATASET, WITHOUT_ALLOWANCE, Role
 from app.services.names import is_name
 
 __all__ = [
@@ -178,6 +178,6 @@ def enter_for(session: ReadSession, principal_id: int, name: str, key: str) -> A
     principal = found.principal
     if principal.disabled_at is not None or credentials.has_expired_key(principal):
         raise ForbiddenError(f"{principal.name} is disabled, or its key has expired.")
-    if principal.role in READERS:
+    if principal.role in WITHOUT_ALLOWANCE:
         raise ForbiddenError(f"{principal.name} has the role {principal.role}: it reads, and has no allowances.")
     return Access(principal, found.dataset, found.account, found.allowance, found.is_key_used)

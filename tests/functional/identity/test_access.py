@@ -118,7 +118,7 @@ def assert_problem(answer: httpx.Response, status: int, kind: str) -> None:
 
 
 def test_every_call_by_every_role(service: Service, table: Table, insiders: dict[str, httpx.Client]) -> None:
-    """Roles: `admin` (principals; everything that an owner may, on every dataset), `owner` (registers datasets; rules
+    """Roles: `admin` (principals; everything that an owner may, on every dataset), `owner` (registers datasets; manages
     its own), `auditor` (reads every dataset's metadata, budget, ledger and releases; nothing else), `analyst` (plans
     and releases on datasets for which it has an allowance)."""
     of_dataset = [(method, table.path + path, *rest) for method, path, *rest in OF_A_DATASET]
