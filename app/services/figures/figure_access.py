@@ -15,7 +15,7 @@ from app.errors import NoCredentialError, NotFoundError
 from app.ledger import caller_lookup, figure_collections, figures, viewers
 from app.ledger.chain.keyring import Keyring
 from app.ledger.figure_collections import Collection
-from app.ledger.figure_lists import Reader
+from app.ledger.figure_lists import FigureListReader
 from app.ledger.figures import Published
 from app.services import access
 from app.services.access import Credential
@@ -94,7 +94,7 @@ def _is_in_granted_collection(services: Services, credential: Credential, publis
         )
 
 
-def find_reader(session: ReadSession, credential: Credential | None) -> Reader:
+def find_reader(session: ReadSession, credential: Credential | None) -> FigureListReader:
     """Return the caller as the reader of a list.
 
     Raises:
@@ -103,11 +103,11 @@ def find_reader(session: ReadSession, credential: Credential | None) -> Reader:
     return reader_of(None if credential is None else access.principal_of(session, credential))
 
 
-def reader_of(principal: Principal | None) -> Reader:
+def reader_of(principal: Principal | None) -> FigureListReader:
     """Return a principal as the reader of a list. Without a principal it is somebody without a key."""
     if principal is None:
-        return Reader()
-    return Reader(principal.id, sees_all=access.sees_every_dataset(principal))
+        return FigureListReader()
+    return FigureListReader(principal.id, sees_all=access.sees_every_dataset(principal))
 
 
 def is_collection_visible(

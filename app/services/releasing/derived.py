@@ -38,7 +38,7 @@ from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_long_plan
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
-from app.services.releasing.replays import Answer, Key
+from app.services.releasing.replays import Answer, IdempotencyKey
 from app.services.releasing.reuse import EarlierRelease
 from app.services.releasing.sum_components import choose_components
 from app.services.rendering import documents, estimates, summaries
@@ -131,7 +131,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
 
 
 def release_derived(
-    services: Services, access: Access, question: DerivedQuestion, key: Key | None, *, rehearse: bool
+    services: Services, access: Access, question: DerivedQuestion, key: IdempotencyKey | None, *, rehearse: bool
 ) -> Answer:
     """Answer with a derived statistic; release and debit the components that no earlier release answers.
 

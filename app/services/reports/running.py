@@ -39,7 +39,7 @@ from app.services.figures import publishing
 from app.services.figures.publishing import Publication
 from app.services.figures.sources import Source
 from app.services.releasing import batches
-from app.services.releasing.replays import Key
+from app.services.releasing.replays import IdempotencyKey
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import SettledRelease
 from app.services.reports.defining import report_path
@@ -100,7 +100,7 @@ def _release(services: Services, interface: Interface, report: Report, run: Run)
         raise NotFoundError("the report was withdrawn")
     # No caller can send this key: those of requests are ASCII.
     text = f"§ report {report.id} on {run.dataset_id}"
-    key = Key(text, hashlib.sha256(text.encode()).digest())
+    key = IdempotencyKey(text, hashlib.sha256(text.encode()).digest())
     with services.database.ask() as session:
         entered = access.enter_for(session, report.principal_id, run.dataset, key.text)
     if entered.dataset.closed:
