@@ -101,7 +101,7 @@ class Caller:
             UnauthenticatedError: the credential is not valid.
             NotFoundError: the dataset does not exist, or the caller may not see it.
         """
-        with self.services.database.ask() as session:
+        with self.services.database.read_without_transaction() as session:
             return access.enter(session, self.credential, name, keys[0] if keys else None)
 
 

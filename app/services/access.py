@@ -49,7 +49,7 @@ def authenticate(database: Database, credential: Credential) -> Principal:
     Raises:
         UnauthenticatedError: the key or token is unknown or expired, or its principal is disabled.
     """
-    with database.ask() as session:
+    with database.read_without_transaction() as session:
         return principal_of(session, credential)
 
 

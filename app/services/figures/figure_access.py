@@ -46,7 +46,9 @@ def find_figure(
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
-    with services.database.ask() as session:  # each statement in its own snapshot, since nothing here is compared
+    with (
+        services.database.read_without_transaction() as session
+    ):  # each statement in its own snapshot, since nothing here is compared
         entered = enter_figures(services, session, credential, dataset)
         published = None
         if entered is not None and is_name(figure):

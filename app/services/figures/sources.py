@@ -98,7 +98,7 @@ def _read_as(services: Services, entered: Access, release_id: str, statistic: Ma
         *(statistic, release.epsilon_nano, None, alpha, mpq(release.gamma), release.grid_refinement), reuse=True
     )
     plan = questions.make_plan(entered.dataset, asked, max(release.epsilon_nano, services.settings.max_epsilon_nano))
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         earlier = reuse.find_as_answer(session, entered.dataset, plan, release)
         if earlier is None:
             raise InvalidRequestError(("statistic", "must be one that this release answers"))

@@ -181,7 +181,7 @@ def read_derived(services: Services, access: Access, question: DerivedQuestion) 
     facts.require_match(services.keyring, access.dataset, access.account)
     planned = _plan_derived(services, access, question)
     plans = list(planned.plans.values())
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         earlier = reuse.find_earlier_releases(session, access.dataset, plans)
         known = [each for each in earlier if each is not None]
         if len(known) < len(earlier):

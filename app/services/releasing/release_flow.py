@@ -81,10 +81,12 @@ class _Attempt:
         database, plans = self.services.database, self.planned.plans
         earlier: list[EarlierRelease | None] = [None] * len(plans)
         if self.request.reuse:
-            with database.ask() as session:
+            with database.read_without_transaction() as session:
                 earlier = reuse.find_earlier_releases(session, self.access.dataset, plans)
         self._refuse(earlier)
-        with nullcontext(database) if len(plans) == 1 else database.ask() as rows:  # one release may be large
+        with (
+            nullcontext(database) if len(plans) == 1 else database.read_without_transaction() as rows
+        ):  # one release may be large
             known = self._open_known(rows, earlier)
         if self.key is None and len(known) == len(plans):
             free = self._settle_free(known)

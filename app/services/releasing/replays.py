@@ -55,7 +55,7 @@ def find_twin_answer(services: Services, access: Access, key: IdempotencyKey | N
 
 def _read_answer(services: Services, access: Access, key: IdempotencyKey) -> Answer | None:
     database, caller = services.database, access.principal.id
-    with database.ask() as session:
+    with database.read_without_transaction() as session:
         stored = idempotency.find_answer(session, database, services.keyring, caller, key.text)
     if stored is None:
         return None

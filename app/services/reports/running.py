@@ -101,7 +101,7 @@ def _release(services: Services, interface: Interface, report: Report, run: Run)
     # No caller can send this key: those of requests are ASCII.
     text = f"§ report {report.id} on {run.dataset_id}"
     key = IdempotencyKey(text, hashlib.sha256(text.encode()).digest())
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         entered = access.enter_for(session, report.principal_id, run.dataset, key.text)
     if entered.dataset.closed:
         raise DatasetClosedError
@@ -172,7 +172,7 @@ def _publish(services: Services, report: Report, run: Run) -> None:
     assert run.figures is not None  # noqa: S101 - a released run has them
     assert run.release_ids is not None  # noqa: S101
     assert run.principal is not None  # noqa: S101
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         principal = principals.find_by_name(session, run.principal)
         principal_id = report.principal_id if principal is None else principal.id
         entered = access.enter_for(session, principal_id, run.dataset, "")
