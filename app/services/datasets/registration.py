@@ -161,9 +161,9 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
             transaction.commit()
     except Exception:
         # If the outcome is unknown, the dataset may exist and needs its file.
-        (services.tables.drop if outcome_known else services.tables.leave)(ingested.file_id)
+        (services.tables.drop if outcome_known else services.tables.leave_undecided)(ingested.file_id)
         raise
-    services.tables.settle(ingested.file_id)
+    services.tables.mark_registered(ingested.file_id)
     QUEUED.set()
     return dataset_document(dataset, owned=True) | {"report": report}
 
