@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-recipes test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check audit lint-web format-web \
+.PHONY: help setup demo serve docs test test-slow test-hostile test-browser test-r test-recipes test-generated-clients r-docs pictures examples openapi test-kill test-faults test-spark container-check advisories lint-web format-web \
 	fuzz client messages bench bench-long bench-setup lint format lock release-check clean
 
 help: ## Show what can be made
@@ -118,8 +118,8 @@ container-check: $(VENV)/development ## Execute the Dockerfile's steps in a clea
 		|| echo "$(CONTAINER_TOOLS) could not be installed: what needs them is skipped"
 	@PYTEST_DEBUG_TEMPROOT=$${TMPDIR:-/tmp} $(BIN)/python -m pytest -q -m container tests/containers
 
-audit: $(VENV)/development ## Look for advisories about what the lock files pin
-	@$(BIN)/python tools/audit.py
+advisories: $(VENV)/development ## Look for advisories about what the lock files pin
+	@$(BIN)/python tools/check_advisories.py
 
 fuzz: SECONDS ?= 30
 fuzz: $(VENV)/development ## Fuzz each parser of what strangers send, guided by coverage, for SECONDS (30); TARGETS chooses some

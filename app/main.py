@@ -46,7 +46,7 @@ from app.api.uploads import OpenUploads
 from app.config import Settings
 from app.db.connection_limits import AT_ONCE, REQUEST_THREADS
 from app.services.identity import tokens
-from app.services.identity.sign_on import sign_on as make_sign_on
+from app.services.identity.sign_on import make_sign_on
 from app.services.identity.tokens import TokenVerifier
 from app.services.operations import startup
 from app.services.operations.background_verification import BackgroundVerification
@@ -88,7 +88,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Create the ASGI application. If `settings` is None, the settings are read from the environment."""
     logs.configure_structlog()
     chosen = settings or Settings()
-    verifier = tokens.token_verifier(chosen)
+    verifier = tokens.make_token_verifier(chosen)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

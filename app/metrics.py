@@ -60,7 +60,7 @@ REPORTS_PENDING = Gauge(
 # Only one process verifies, so the unset gauges of the others must not count.
 LEDGERS_INVALID = Gauge(
     "snapledger_ledgers_invalid",
-    "Ledgers, and the record of acts, that the latest round of verification found not valid or could not verify.",
+    "Ledgers, and the audit log, that the latest round of verification found not valid or could not verify.",
     multiprocess_mode="livemostrecent",
 )
 LEDGERS_VERIFIED = Gauge(

@@ -16,5 +16,5 @@ class Role(StrEnum):
 SEES_EVERY_DATASET = (Role.ADMIN, Role.AUDITOR)
 """The roles that see every dataset, and so all figures."""
 
-READERS = (Role.AUDITOR, Role.VIEWER)
+WITHOUT_ALLOWANCE = (Role.AUDITOR, Role.VIEWER)
 """The roles that have no allowances."""

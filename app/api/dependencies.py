@@ -31,7 +31,7 @@ from app.services import access
 from app.services.access import Access, Credential
 from app.services.context import Services
 from app.services.preconditions import EntityTags, Precondition
-from app.services.releasing.replays import Key
+from app.services.releasing.replays import IdempotencyKey
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -101,7 +101,7 @@ class Caller:
             UnauthenticatedError: the credential is not valid.
             NotFoundError: the dataset does not exist, or the caller may not see it.
         """
-        with self.services.database.ask() as session:
+        with self.services.database.read_without_transaction() as session:
             return access.enter(session, self.credential, name, keys[0] if keys else None)
 
 
@@ -399,7 +399,7 @@ KeyHeaders = Annotated[
 """All values of the header Idempotency-Key: more than one is refused."""
 
 
-def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | None:
+def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> IdempotencyKey | None:
     """Return the idempotency key with the fingerprint of its request; None if no key was sent.
 
     Raises:
@@ -412,7 +412,7 @@ def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Key | Non
         raise InvalidRequestError(
             ("Idempotency-Key", f"must be sent once, with 1 to {MAX_KEY_LENGTH} printable ASCII characters")
         )
-    return Key(key, body.fingerprint())
+    return IdempotencyKey(key, body.fingerprint())
 
 
 IfMatchHeaders = Annotated[

@@ -357,7 +357,7 @@ def render_internal_error(error: Exception) -> Response:
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}" if traceback else "unknown"
-    log.error("fault: %s at %s", type(error).__name__, place)
+    log.error("internal error: %s at %s", type(error).__name__, place)
     return render_problem(_INTERNAL, error)
 
 

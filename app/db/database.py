@@ -65,7 +65,7 @@ class Database:
             yield from _ending_session(ReadSession(connection))
 
     @contextmanager
-    def ask(self) -> Iterator[ReadSession]:
+    def read_without_transaction(self) -> Iterator[ReadSession]:
         """Open a session without a transaction: each statement sees what is committed when it runs.
 
         Raises:
@@ -92,7 +92,7 @@ class Database:
         Raises:
             UnavailableError: the database is busy or does not answer.
         """
-        with self.ask() as session:
+        with self.read_without_transaction() as session:
             return session.row(query, **parameters)
 
     def transact(self, work: Callable[[WriteSession], T], dataset_id: int) -> T:

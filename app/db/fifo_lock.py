@@ -16,7 +16,7 @@ class FifoLock:
         self._taken = False
         self._waiting: deque[threading.Lock] = deque()
 
-    def take(self, seconds: float) -> bool:
+    def acquire(self, seconds: float) -> bool:
         """Acquire the lock, waiting at most `seconds`; return whether it was acquired."""
         with self._mutex:
             if not self._taken:
@@ -33,7 +33,7 @@ class FifoLock:
                 return False
         return True  # the lock was handed over just as the wait timed out
 
-    def pass_on(self) -> None:
+    def release(self) -> None:
         """Release the lock to the thread that has waited longest."""
         with self._mutex:
             if self._waiting:

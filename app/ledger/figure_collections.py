@@ -15,7 +15,7 @@ from app.errors import SealBrokenError
 from app.ledger import outboxes
 from app.ledger.chain.canonical_json import encode_array
 from app.ledger.chain.keyring import Keyring, Seal
-from app.ledger.figure_lists import Reader
+from app.ledger.figure_lists import FigureListReader
 from app.ledger.figures import LATEST, Audience, Published, published_of_row
 
 VERSION = "snapledger-collection-v1"
@@ -156,7 +156,7 @@ def _page_query(*, of_principal: bool, sees_all: bool) -> Select[*tuple[Any, ...
 
 
 def page_of_collections(  # noqa: PLR0913, PLR0917 - who asks, and for what
-    session: Session, keyring: Keyring, reader: Reader, after: str, limit: int, search: str
+    session: Session, keyring: Keyring, reader: FigureListReader, after: str, limit: int, search: str
 ) -> list[Collection]:
     """Return at most `limit` collections that a reader may see, by name, that follow the one with the name `after`.
 

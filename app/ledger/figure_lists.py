@@ -28,7 +28,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FigureListReader:
     """Who lists figures: a principal that sees every dataset, or some, or nobody (`principal_id` is None).
 
     In the list of one dataset, a principal that does not see all of it sees what collections and everybody may show.
@@ -152,7 +152,7 @@ def _with_versions(window: Subquery, *, of_reader: bool) -> Query:
 def page_of_figures(  # noqa: PLR0913 - who asks, and for what
     session: Session,
     keyring: Keyring,
-    reader: Reader,
+    reader: FigureListReader,
     after: Place,
     limit: int,
     *,
@@ -183,20 +183,20 @@ def page_of_figures(  # noqa: PLR0913 - who asks, and for what
         after = rows[-1].dataset, rows[-1].name
 
 
-def latest_figures(session: Session, keyring: Keyring, reader: Reader, limit: int) -> list[ListedFigure]:
+def latest_figures(session: Session, keyring: Keyring, reader: FigureListReader, limit: int) -> list[ListedFigure]:
     """Return at most `limit` published figures that a reader may see, the latest first, as `page_of_figures`."""
     return _open(keyring, reader, session.rows(_latest(**_kind(reader)), **_values(reader), window=limit))
 
 
-def _kind(reader: Reader) -> dict[str, bool]:
+def _kind(reader: FigureListReader) -> dict[str, bool]:
     return {"of_reader": reader.principal_id is not None, "sees_all": reader.sees_all}
 
 
-def _values(reader: Reader) -> dict[str, object]:
+def _values(reader: FigureListReader) -> dict[str, object]:
     return {} if reader.principal_id is None or reader.sees_all else {"reader": reader.principal_id}
 
 
-def _open(keyring: Keyring, reader: Reader, rows: list[Any]) -> list[ListedFigure]:
+def _open(keyring: Keyring, reader: FigureListReader, rows: list[Any]) -> list[ListedFigure]:
     """Return the rows of a list as figures, without those that do not match their seals."""
     some = bool(_values(reader))
     opened = [ListedFigure(published_of_row(row), bool(row[-1]) if some else reader.sees_all) for row in rows]

@@ -17,10 +17,20 @@ from app.errors import NO_DATASET, ForbiddenError, NotFoundError, Unauthenticate
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
-from app.roles import READERS, SEES_EVERY_DATASET, Role
+from app.roles import SEES_EVERY_DATASET, WITHOUT_ALLOWANCE, Role
 from app.services.names import is_name
 
-__all__ = ["Access", "Credential", "KeyDigest", "authenticate", "enter", "principal_of", "require", "viewer_id"]
+__all__ = [
+    "Access",
+    "Credential",
+    "KeyDigest",
+    "authenticate",
+    "enter",
+    "get_dataset_filter",
+    "principal_of",
+    "require",
+    "sees_every_dataset",
+]
 
 
 def new_key() -> str:
@@ -39,7 +49,7 @@ def authenticate(database: Database, credential: Credential) -> Principal:
     Raises:
         UnauthenticatedError: the key or token is unknown or expired, or its principal is disabled.
     """
-    with database.ask() as session:
+    with database.read_without_transaction() as session:
         return principal_of(session, credential)
 
 
@@ -51,9 +61,14 @@ def principal_of(session: ReadSession, credential: Credential) -> Principal:
     return principal
 
 
-def viewer_id(principal: Principal) -> int | None:
-    """Return the id to filter a list of datasets by: the principal's, or None if it may see all datasets."""
-    return None if principal.role in SEES_EVERY_DATASET else principal.id
+def sees_every_dataset(principal: Principal) -> bool:
+    """Whether a principal sees all datasets and all figures: admins and auditors do."""
+    return principal.role in SEES_EVERY_DATASET
+
+
+def get_dataset_filter(principal: Principal) -> int | None:
+    """Return the id of the principal whose datasets a query is limited to; None if this one sees all datasets."""
+    return None if sees_every_dataset(principal) else principal.id
 
 
 def require(principal: Principal, *roles: Role) -> None:
@@ -66,19 +81,19 @@ def require(principal: Principal, *roles: Role) -> None:
         raise ForbiddenError(f"This needs the role {' or '.join(roles)}; yours is {principal.role}.")
 
 
-def rules(principal: Principal, dataset: Dataset) -> bool:
+def manages(principal: Principal, dataset: Dataset) -> bool:
     """Whether a principal manages a dataset, as its owner or as an admin."""
     return principal.role == Role.ADMIN or dataset.owner_id == principal.id
 
 
 def oversees(principal: Principal, dataset: Dataset) -> bool:
     """Whether a principal sees everybody's allowances on a dataset: its owner, an admin or an auditor."""
-    return rules(principal, dataset) or principal.role == Role.AUDITOR
+    return manages(principal, dataset) or principal.role == Role.AUDITOR
 
 
 def sees(principal: Principal, dataset: Dataset, allowance: Allowance | None) -> bool:
     """Whether a principal sees a dataset: its owner, admins, auditors, and whoever has an allowance."""
-    return rules(principal, dataset) or principal.role in SEES_EVERY_DATASET or allowance is not None
+    return manages(principal, dataset) or sees_every_dataset(principal) or allowance is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +110,18 @@ class Access:
     is_key_used: bool
 
     @property
-    def rules(self) -> bool:
+    def manages(self) -> bool:
         """Whether the principal manages this dataset."""
-        return rules(self.principal, self.dataset)
+        return manages(self.principal, self.dataset)
 
     @property
     def oversees(self) -> bool:
         """Whether the principal sees everybody's allowances on this dataset."""
         return oversees(self.principal, self.dataset)
 
-    def require_rule(self) -> None:
+    def require_manager(self) -> None:
         """Allow only the dataset's owner and admins."""
-        if not self.rules:
+        if not self.manages:
             raise ForbiddenError("Only the dataset's owner and admins may do this.")
 
     def require_oversight(self) -> None:
@@ -163,6 +178,6 @@ def enter_for(session: ReadSession, principal_id: int, name: str, key: str) -> A
     principal = found.principal
     if principal.disabled_at is not None or credentials.has_expired_key(principal):
         raise ForbiddenError(f"{principal.name} is disabled, or its key has expired.")
-    if principal.role in READERS:
+    if principal.role in WITHOUT_ALLOWANCE:
         raise ForbiddenError(f"{principal.name} has the role {principal.role}: it reads, and has no allowances.")
     return Access(principal, found.dataset, found.account, found.allowance, found.is_key_used)

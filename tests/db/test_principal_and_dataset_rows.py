@@ -64,14 +64,14 @@ def test_a_disabled_principal_opens_nothing_and_keeps_its_name(database: Databas
     with database.write() as transaction:
         admins = [make_principal(transaction, name, "admin") for name in ("ada", "bob")]
         make_principal(transaction, "cy", "owner")
-        assert len(principals.count_lasting_admins(transaction)) == 2
+        assert len(principals.lock_lasting_admins(transaction)) == 2
         principals.disable_principal(transaction, admins[0].id, LATER)
-        assert len(principals.count_lasting_admins(transaction)) == 1
+        assert len(principals.lock_lasting_admins(transaction)) == 1
         assert by_key(transaction, b"ada".ljust(32)) is None
         assert principals.find_by_name(transaction, "ada") == Principal(admins[0].id, "ada", "admin", AT, LATER)
         with pytest.raises(NameTakenError):
             principals.insert_principal(transaction, "ada", "admin", b"else".ljust(32), AT)
-        assert len(principals.count_lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
+        assert len(principals.lock_lasting_admins(transaction)) == 1  # the refusal did not spoil the transaction
 
 
 def test_a_key_opens_nothing_from_its_expiry_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,18 +83,18 @@ def test_a_key_opens_nothing_from_its_expiry_on(database: Database, monkeypatch:
         found = by_key(transaction, b"key".ljust(32))
         assert found is not None
         assert found.key_expires_at == LATER
-        assert principals.count_lasting_admins(transaction) == [ada.id]
+        assert principals.lock_lasting_admins(transaction) == [ada.id]
         for module in (credentials, principals):
             monkeypatch.setattr(module, "now", lambda: LATER)
         assert by_key(transaction, b"key".ljust(32)) is None
-        assert principals.count_lasting_admins(transaction) == []
+        assert principals.lock_lasting_admins(transaction) == []
 
 
 def test_whom_a_provider_names_is_one_principal_with_the_token_s_role(database: Database) -> None:
     identity = Identity("https://provider.example", "17", "owner")
     with database.write() as transaction:
         made = principals.insert_principal(transaction, "ada", "admin", None, AT, issuer=identity.issuer, subject="17")
-        assert principals.count_lasting_admins(transaction) == []  # a provider's admin is gone when the provider is
+        assert principals.lock_lasting_admins(transaction) == []  # a provider's admin is gone when the provider is
         for name in ("ada", "another"):
             with pytest.raises(NameTakenError):
                 principals.insert_principal(transaction, name, "admin", None, AT, issuer=identity.issuer, subject="17")

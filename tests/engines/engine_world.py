@@ -151,7 +151,7 @@ def take_in(tables: Tables, column: Column, values: Sequence[Any]) -> str:
     stored = Column(column.name, Kind.INTEGER) if column.kind is Kind.DECIMAL else column
     array = pa.array(values, kinds.get(column.kind, pa.int64()))
     ingested: Ingested = tables.intake.ingest(as_parquet(pa.table({column.name: array})), [stored], [])
-    tables.settle(ingested.file_id)
+    tables.mark_registered(ingested.file_id)
     assert ingested.n == len(values)
     return ingested.file_id
 

@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
     def take(self, name: str, *, live: bool = False, units: Units | None = None) -> str:
         file_id = self.tables.intake.ingest_from(TableOrigin("place", name, live), [X], units).file_id
-        self.tables.settle(file_id)
+        self.tables.mark_registered(file_id)
         return file_id
 
     def refusal(self, name: str, *, live: bool = False, units: Units | None = None) -> str:

@@ -39,9 +39,9 @@ def test_of_a_killed_process_a_table_that_was_not_registered_is_deleted_and_one_
     one, other = killed(tmp_path, 2)
     tables = Tables(tmp_path)
     assert len(visible(tmp_path)) == 6  # nothing is decided yet
-    tables.decide(lambda file_id: file_id == one)
+    tables.drop_unregistered(lambda file_id: file_id == one)
     assert visible(tmp_path) == [f"{one}.parquet", f"{one}.prepared"]
-    tables.decide(lambda _: pytest.fail("there is nothing left to decide"))
+    tables.drop_unregistered(lambda _: pytest.fail("there is nothing left to decide"))
     tables.close()
     assert other != one
 
@@ -49,10 +49,10 @@ def test_of_a_killed_process_a_table_that_was_not_registered_is_deleted_and_one_
 def test_what_a_living_process_takes_in_is_its_own(tmp_path: Path) -> None:
     living, starting = Tables(tmp_path), Tables(tmp_path)
     file_id = living.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
-    starting.decide(lambda _: False)
+    starting.drop_unregistered(lambda _: False)
     assert f"{file_id}.parquet" in visible(tmp_path)
-    living.settle(file_id)
-    starting.decide(lambda _: False)
+    living.mark_registered(file_id)
+    starting.drop_unregistered(lambda _: False)
     assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     living.close()
     starting.close()
@@ -62,7 +62,7 @@ def test_a_table_without_a_mark_is_never_deleted(tmp_path: Path) -> None:
     # As with another database, or an old backup of it, than the tables were registered in.
     (tmp_path / "0123.parquet").write_bytes(b"somebody's")
     tables = Tables(tmp_path)
-    tables.decide(lambda _: False)
+    tables.drop_unregistered(lambda _: False)
     assert visible(tmp_path) == ["0123.parquet"]
     tables.close()
 
@@ -70,11 +70,11 @@ def test_a_table_without_a_mark_is_never_deleted(tmp_path: Path) -> None:
 def test_whoever_does_not_know_leaves_it_to_be_decided(tmp_path: Path) -> None:
     tables = Tables(tmp_path)
     file_id = tables.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
-    tables.leave(file_id)
-    tables.decide(lambda _: True)
+    tables.leave_undecided(file_id)
+    tables.drop_unregistered(lambda _: True)
     assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     again = tables.intake.ingest(BytesIO(ROWS), [INTEGER], []).file_id
-    tables.leave(again)
-    tables.decide(lambda each: each == file_id)
+    tables.leave_undecided(again)
+    tables.drop_unregistered(lambda each: each == file_id)
     assert visible(tmp_path) == [f"{file_id}.parquet", f"{file_id}.prepared"]
     tables.close()

@@ -102,7 +102,7 @@ def take(
         file_id = near.intake.ingest_from(TableOrigin(of, table, live), columns, units).file_id
     except InvalidFile as refused:
         return str(refused)
-    near.settle(file_id)
+    near.mark_registered(file_id)
     texts = [column for column in columns if column.kind is Kind.CATEGORY]
     counts = [BinCounts(column.name, CategoryBins(column.categories, missing=False)) for column in texts]
     return [near.sums(file_id, needs) for needs in (SUM_OF_X, *counts)]

@@ -34,7 +34,7 @@ def make_old(tables: Tables, file_id: str) -> None:
 @pytest.fixture
 def old(tables: Tables) -> str:
     file_id = tables.intake.ingest(BytesIO(as_csv(worst_rows())), COLUMNS, ["NA"]).file_id
-    tables.settle(file_id)
+    tables.mark_registered(file_id)
     make_old(tables, file_id)
     return file_id
 
@@ -132,7 +132,7 @@ def test_scans_during_an_exchange_read_one_table(tables: Tables, tmp_path: Path)
     columns = [Column(name, Kind.INTEGER, (mpq(0), mpq(100_000))) for name in "xy"]
     rows = b"x,y\n" + b"".join(b"%d,%d\n" % (i * 7919 % 100_003, i % 1000) for i in range(150_000))
     file_id = tables.intake.ingest(BytesIO(rows), columns, []).file_id
-    tables.settle(file_id)
+    tables.mark_registered(file_id)
     x, y = (codes_for(column, None) for column in columns)
     needs = [PairSums("x", x, "y", y), ColumnSums("x", codes_for(columns[0], (mpq(5), mpq(2) ** 40)))]
     expected = tables.count_once(file_id, needs)

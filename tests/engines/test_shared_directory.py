@@ -53,13 +53,13 @@ def test_a_scratch_directory_outlives_a_sweep(tmp_path: Path, swept: Callable[[C
 
 def test_a_mark_outlives_a_sweep(tmp_path: Path, swept: Callable[[Callable[[], None]], None]) -> None:
     dropped: list[str] = []
-    swept(lambda: UnregisteredTables(tmp_path).decide(lambda _: False, dropped.append))
+    swept(lambda: UnregisteredTables(tmp_path).drop_unregistered(lambda _: False, dropped.append))
     mine = UnregisteredTables(tmp_path)
     mine.mark("0123")
-    UnregisteredTables(tmp_path).decide(lambda _: pytest.fail("its process lives"), dropped.append)
+    UnregisteredTables(tmp_path).drop_unregistered(lambda _: pytest.fail("its process lives"), dropped.append)
     assert len(list(tmp_path.iterdir())) == 1
     mine.close()
-    UnregisteredTables(tmp_path).decide(lambda _: False, dropped.append)
+    UnregisteredTables(tmp_path).drop_unregistered(lambda _: False, dropped.append)
     assert dropped[-1] == "0123"
     assert list(tmp_path.iterdir()) == []
 

@@ -81,7 +81,7 @@ def table(warehouse: str) -> Iterator[Any]:
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], *, live: bool, units: Units | None = None) -> Ingested:
     ingested = tables.intake.ingest_from(TableOrigin("warehouse", name, live), columns, units)
-    tables.settle(ingested.file_id)
+    tables.mark_registered(ingested.file_id)
     return ingested
 
 
@@ -600,7 +600,7 @@ def test_the_number_of_rows_is_of_the_same_statement(near: Tables, table: Any, m
 
 def prepare(tables: Tables, name: str, columns: Sequence[Column]) -> str:
     ingested = tables.intake.ingest_from(TableOrigin("warehouse", name, live=True, prepare=True), columns)
-    tables.settle(ingested.file_id)
+    tables.mark_registered(ingested.file_id)
     return ingested.file_id
 
 

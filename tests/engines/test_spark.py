@@ -131,7 +131,7 @@ def make(lake: Any, table: pa.Table | str, name: str = "t") -> str:
 
 def taken(tables: Tables, name: str, columns: Sequence[Column], units: Units | None = None) -> Ingested:
     ingested = tables.intake.ingest_from(TableOrigin("lake", name, live=True), columns, units)
-    tables.settle(ingested.file_id)
+    tables.mark_registered(ingested.file_id)
     return ingested
 
 

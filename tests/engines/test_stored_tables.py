@@ -48,7 +48,7 @@ def failure_of(call: Callable[[], object]) -> EngineFailure:
 
 def test_a_file_is_private_typed_and_tells_no_values_by_its_footer(tables: Tables) -> None:
     ingested = tables.intake.ingest(BytesIO(b"integer,other,real\n5,x,1\n7,y,2\n"), [INTEGER, REAL], [])
-    tables.settle(ingested.file_id)
+    tables.mark_registered(ingested.file_id)
     path = tables._path(ingested.file_id)
     assert contents(tables) == [path.name, prepared_file(path).name]
     assert [stat.S_IMODE(each.stat().st_mode) for each in (path, prepared_file(path))] == [0o600] * 2

@@ -1,4 +1,4 @@
-"""The record of administrative acts: written by one at a time, and what the stored principals are compared with."""
+"""The audit log: written by one at a time, and what the stored principals are compared with."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -15,7 +15,6 @@ from sqlalchemy import delete, text, update
 from app.db.tables import accounts, allowances, entries, idempotency, releases
 
 NAME = "penguins"  # the dataset of the world
-OPENED = 2  # its entries before the first debit
 
 
 @dataclass

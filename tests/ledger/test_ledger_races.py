@@ -224,7 +224,7 @@ def test_every_snapshot_adds_up_under_load(world: World) -> None:
     [
         lambda transaction, world: accounts.lock_account(transaction, world.dataset.id),
         lambda transaction, world: accounts.lock_open_account(transaction, world.dataset.id),
-        lambda transaction, _: principals.count_lasting_admins(transaction),
+        lambda transaction, _: principals.lock_lasting_admins(transaction),
     ],
 )
 def test_a_lock_is_held_until_the_transaction_ends(
@@ -258,7 +258,7 @@ def test_two_admins_cannot_disable_each_other(database: Database) -> None:
     def disable(admin: principals.Principal) -> bool:
         start.wait(60)
         with database.write() as transaction:
-            if len(principals.count_lasting_admins(transaction)) == 1:
+            if len(principals.lock_lasting_admins(transaction)) == 1:
                 return False
             principals.disable_principal(transaction, admin.id, now())
             transaction.commit()

@@ -11,6 +11,6 @@ _LOCKED_OUT = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lo
 def has_waiting_writer(database: Database) -> bool:
     """Whether a transaction waits for another one to end: on SQLite one of this process, on Postgres any."""
     if isinstance(database._home, Sqlite):
-        return bool(database._home._turns._waiting)
+        return bool(database._home._write_lock._waiting)
     with database.read() as session:
         return bool(session.connection.execute(text(_LOCKED_OUT)).scalar_one())

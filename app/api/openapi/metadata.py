@@ -26,7 +26,7 @@ _TAGS: Final = {
     "figures": "Published answers under names, which others read in their own tools and cannot spend with.",
     "reports": "Batches that are released and published when a dataset succeeds another, within a budget set before.",
     "principals": "Who may call the service, and with which key.",
-    "audit": "The record of administrative acts.",
+    "audit": "The audit log of administrative acts.",
     "operations": "What monitoring asks.",
 }
 

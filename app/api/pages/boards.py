@@ -6,7 +6,7 @@ from starlette.responses import Response
 from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf, RefreshOf
 from app.api.figure_responses import Known, collected_response
 from app.api.pages.figures import framing_policy
-from app.services.figures.boards import open_board
+from app.services.figures.collection_reading import open_collection
 from app.services.figures.display.board_page import render_board
 
 router = APIRouter(prefix="/collections", route_class=DirectRoute, include_in_schema=False)
@@ -23,11 +23,11 @@ def board_page(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
 ) -> Response:
     """The charts of a collection's figures in a grid; with `refresh`, a browser loads it again from time to time."""
     seconds = refresh.seconds
-    board = open_board(reader.services, reader.credential, name)
+    opened = open_collection(reader.services, reader.credential, name)
     return collected_response(
-        board.tag("html", base, str(seconds)),
+        opened.tag("html", base, str(seconds)),
         "text/html",
-        lambda: render_board(board, base, seconds),
+        lambda: render_board(opened, base, seconds),
         known,
         is_shared=reader.credential is None,
         more=framing_policy(ancestors),

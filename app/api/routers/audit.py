@@ -1,4 +1,4 @@
-"""The record of administrative acts."""
+"""The audit log of administrative acts."""
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -16,11 +16,11 @@ router = APIRouter(prefix="/v1/audit", tags=["audit"], route_class=DirectRoute, 
 @router.get(
     "",
     operation_id="listAuditRecords",
-    summary="List the administrative acts",
+    summary="List the records of the audit log",
     responses=describe_responses({200: (responses.AuditRecords, "A page of records.")}, 403),
 )
 def records(caller: CallerOf, page: PageOf) -> Response:
-    """Every administrative act: who did what to what, when, and in which request.
+    """The audit log of administrative acts: who did what to what, when, and in which request.
 
     For admins and auditors. Each record was written in the transaction of its act, and its hash seals all records
     before it. No record contains a key, a token or a value of the data.
@@ -33,7 +33,7 @@ def records(caller: CallerOf, page: PageOf) -> Response:
 @router.get(
     "/verification",
     operation_id="verifyAuditRecords",
-    summary="Verify the record of acts",
+    summary="Verify the audit log",
     responses=describe_responses({200: (responses.Verification, "The result of the verification.")}, 403),
 )
 def verification(caller: CallerOf) -> Response:
@@ -47,7 +47,7 @@ def verification(caller: CallerOf) -> Response:
 @router.get(
     "/verification/latest",
     operation_id="getLatestAuditVerification",
-    summary="Get the latest verification of the record",
+    summary="Get the latest verification of the audit log",
     responses=describe_responses({200: (responses.LatestVerification, "The latest verification.")}, 403),
 )
 def latest_verification(caller: CallerOf) -> Response:

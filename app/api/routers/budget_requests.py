@@ -99,7 +99,7 @@ def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Resp
     same answer by the same principal, sent again, changes nothing.
     """
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     request = body.validate()
     answer = Answer(granted_nano=request.epsilon, text=request.answer)
     return json_response(budget_requests.answer_request(caller.services, entered, request_id, answer))
@@ -116,6 +116,6 @@ def grant(name: str, request_id: str, caller: CallerOf, body: GrantBody) -> Resp
 def decline(name: str, request_id: str, caller: CallerOf, body: DeclineBody) -> Response:
     """Decline a request, which is answered once: 409 if somebody was faster."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     answer = Answer(declined=True, text=body.validate().answer)
     return json_response(budget_requests.answer_request(caller.services, entered, request_id, answer))

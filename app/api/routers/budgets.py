@@ -50,7 +50,7 @@ def grantees(name: str, caller: CallerOf, page: PageOf, grant: GrantOf) -> Respo
     With `to=view`, those that may be made viewers: all but admins, auditors and those that are disabled.
     """
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     found = budgets.list_grantees(
         caller.services, page.after_name, page.limit + 1, newest=page.newest, to_view=grant.is_view
     )
@@ -95,7 +95,7 @@ def grant(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     window. The dataset's limit is never renewed.
     """
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     grantee = budgets.find_grantee(caller.services, principal)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     granted, is_new = budgets.grant_allowance(
@@ -116,7 +116,7 @@ def grant(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
 def revoke(name: str, principal: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Revoke a principal's access to the dataset; what it has spent stays spent."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     budgets.revoke_allowance(caller.services, entered, principal, read_precondition(if_match))
     return Response(status_code=204)
 
@@ -145,7 +145,7 @@ def limit(name: str, caller: CallerOf) -> Response:
 def adjust(name: str, caller: CallerOf, body: JsonBody[AdjustmentRequest], if_match: IfMatchHeaders = None) -> Response:
     """Change the dataset's limit, with a reason. The limit holds for the dataset's whole life: no window renews it."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     request, wanted = body.validate(), read_precondition(if_match)
     adjusted, number = budgets.adjust_limit(caller.services, entered, request.epsilon_limit, request.reason, wanted)
     return created_response(adjusted, f"/v1/datasets/{entered.dataset.name}/ledger/{number}")

@@ -21,8 +21,8 @@ from app.api.responses import MEDIA_TYPE, created_response, json_response, list_
 from app.api.schemas import figure_collections as schemas
 from app.errors import AlreadyExistsError, NameTakenError, PreconditionFailedError
 from app.json_text import encode_json
-from app.services.figures import boards, collection_grants, composing
-from app.services.figures.composing import Composition, FigureName
+from app.services.figures import collection_changes, collection_grants, collection_reading
+from app.services.figures.collection_changes import CollectionDefinition, FigureName
 from app.services.preconditions import entity_tag
 
 router = APIRouter(prefix="/v1/collections", tags=["figures"], route_class=DirectRoute, dependencies=[BEARER])
@@ -37,7 +37,7 @@ router = APIRouter(prefix="/v1/collections", tags=["figures"], route_class=Direc
 )
 def list_collections(reader: ReaderOf, page: PageByNameOf, search: SearchOf) -> Response:
     """The collections of figures that the caller may see, by name; without a key, the public ones."""
-    found = boards.list_collections(
+    found = collection_reading.list_collections(
         reader.services, reader.credential, page.after_name, page.limit + 1, search=search.text
     )
     return list_response("collections", found, page, "name")
@@ -67,11 +67,11 @@ def put_collection(
 
     For owners, with figures of their own datasets, and for admins: a collection shows its figures to its viewers.
     """
-    principal = composing.require_composer(caller.services, caller.credential)
+    principal = collection_changes.require_composer(caller.services, caller.credential)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     names = [FigureName(each.dataset, each.figure) for each in request.figures]
-    asked = Composition(request.title, request.note, request.audience, names)
-    document, is_new = composing.put_collection(caller.services, principal, name, asked, wanted)
+    asked = CollectionDefinition(request.title, request.note, request.audience, names)
+    document, is_new = collection_changes.put_collection(caller.services, principal, name, asked, wanted)
     if is_new:
         return created_response(document, f"/v1/collections/{name}")
     return json_response(document)
@@ -89,7 +89,7 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
 
     Its `ETag` changes with the collection, and with each of these figures.
     """
-    document = boards.open_board(reader.services, reader.credential, name).describe()
+    document = collection_reading.open_collection(reader.services, reader.credential, name).describe()
     return collected_response(
         entity_tag(document),
         MEDIA_TYPE,
@@ -109,8 +109,8 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
 )
 def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Delete a collection with all that was granted on it. Its figures stay published."""
-    principal = composing.require_composer(caller.services, caller.credential)
-    composing.delete_collection(caller.services, principal, name, read_precondition(if_match))
+    principal = collection_changes.require_composer(caller.services, caller.credential)
+    collection_changes.delete_collection(caller.services, principal, name, read_precondition(if_match))
     return Response(status_code=204)
 
 
@@ -151,7 +151,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 )
 def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the figures that are in the collection, and nothing else of their datasets."""
-    asking = composing.require_composer(caller.services, caller.credential)
+    asking = collection_changes.require_composer(caller.services, caller.credential)
     wanted = read_precondition(None, if_none_match)
     if not collection_grants.grant_viewer(caller.services, asking, name, principal, wanted):
         return Response(status_code=204)
@@ -168,6 +168,6 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 )
 def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to a collection."""
-    asking = composing.require_composer(caller.services, caller.credential)
+    asking = collection_changes.require_composer(caller.services, caller.credential)
     collection_grants.revoke_viewer(caller.services, asking, name, principal)
     return Response(status_code=204)

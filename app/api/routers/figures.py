@@ -29,7 +29,7 @@ from app.api.schemas.statistics import Statistic
 from app.api.server.worker_pool import mark_quick
 from app.errors import AlreadyExistsError, NotReleasedError, PreconditionFailedError
 from app.ledger.figure_lists import FigurePage
-from app.services.figures import grants, publishing, reading
+from app.services.figures import publishing, reading, viewer_grants
 from app.services.figures.display.atom import MEDIA_TYPE as ATOM
 from app.services.figures.display.atom import render_feed
 from app.services.figures.formats import MEDIA_TYPES, Form
@@ -265,7 +265,7 @@ def viewers(name: str, caller: CallerOf, page: PageByNameOf) -> Response:
     """Who may see the dataset's figures besides those who see the dataset, by name."""
     entered = caller.enter(name)
     entered.require_oversight()
-    found = grants.list_viewers(caller.services, entered, page.after_name, page.limit + 1)
+    found = viewer_grants.list_viewers(caller.services, entered, page.after_name, page.limit + 1)
     return list_response("viewers", found, page, "name")
 
 
@@ -279,7 +279,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """A viewer of the dataset's figures."""
     entered = caller.enter(name)
     entered.require_oversight()
-    return json_response(grants.describe_viewer(caller.services, entered, principal))
+    return json_response(viewer_grants.describe_viewer(caller.services, entered, principal))
 
 
 @router.put(
@@ -295,11 +295,11 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the dataset's figures, and nothing else of it."""
     entered = caller.enter(name)
-    entered.require_rule()
+    entered.require_manager()
     wanted = read_precondition(None, if_none_match)
-    if not grants.grant_viewer(caller.services, entered, principal, wanted):
+    if not viewer_grants.grant_viewer(caller.services, entered, principal, wanted):
         return Response(status_code=204)
-    viewer = grants.describe_viewer(caller.services, entered, principal)
+    viewer = viewer_grants.describe_viewer(caller.services, entered, principal)
     return created_response(viewer, f"/v1/datasets/{entered.dataset.name}/viewers/{principal}")
 
 
@@ -313,6 +313,6 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to the dataset's figures."""
     entered = caller.enter(name)
-    entered.require_rule()
-    grants.revoke_viewer(caller.services, entered, principal)
+    entered.require_manager()
+    viewer_grants.revoke_viewer(caller.services, entered, principal)
     return Response(status_code=204)

@@ -45,5 +45,5 @@ def measured(request: Request) -> Response:
     """Counts for Prometheus; with the key of an admin or an auditor, times and each dataset's budget too."""
     more = []
     if "authorization" in request.headers:
-        more.append(budget_metrics.budget_collector(request.app.state.services, read_key(request.scope)))
+        more.append(budget_metrics.make_budget_collector(request.app.state.services, read_key(request.scope)))
     return Response(metrics.exposition(*more, times=bool(more)), media_type=CONTENT_TYPE_LATEST)

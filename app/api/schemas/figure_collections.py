@@ -8,7 +8,7 @@ from app.api.schemas.base import RequestModel
 from app.api.schemas.datasets import Label
 from app.api.schemas.field_types.numbers import Flag, Text, refuse
 from app.api.schemas.responses import AnswerModel
-from app.services.figures.composing import MAX_FIGURES
+from app.services.figures.collection_changes import MAX_FIGURES
 from app.services.names import NAME_PATTERN
 
 _Name = Annotated[Text, Field(pattern=NAME_PATTERN)]

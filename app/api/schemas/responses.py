@@ -296,7 +296,7 @@ class Verification(AnswerModel):
 
 
 class VerificationSummary(AnswerModel):
-    """When a ledger was verified, by whom (`via` and `actor` as in the record of acts), and what was found."""
+    """When a ledger was verified, by whom (`via` and `actor` as in the audit log), and what was found."""
 
     at: Time = Field(description="When the verification ended.")
     via: Via = Field(description="Whether a principal, a command of the operator or the service itself verified it.")
@@ -336,7 +336,7 @@ class AuditRecord(AnswerModel):
 
 
 class AuditRecords(AnswerModel):
-    """A page of the record of administrative acts."""
+    """A page of the audit log."""
 
     records: list[AuditRecord] = Field(description="The records of this page.")
     next: NextNumber

@@ -55,7 +55,7 @@ class Sqlite:
         else:
             _make_private(path)
         self._limits = limits
-        self._turns = FifoLock()
+        self._write_lock = FifoLock()
         self.spare_sessions = Semaphore(1)  # there is only one writer
         self._writer = _engine(partial(connect, path, limits.lock_seconds, polls=True))
         self._reader = _engine(reader)
@@ -96,7 +96,7 @@ class Sqlite:
 
         If `dataset_id` is given, the transaction has begun its first part, as `begin_part`.
         """
-        if not self._turns.take(self._limits.queue_seconds):
+        if not self._write_lock.acquire(self._limits.queue_seconds):
             raise UnavailableError("too many transactions wait to write")
         try:
             connection = self._kept_writer or self._writer.connect()
@@ -110,7 +110,7 @@ class Sqlite:
             finally:
                 self._kept_writer = _was_rolled_back(connection)
         finally:
-            self._turns.pass_on()
+            self._write_lock.release()
 
     @staticmethod
     def begin_part(connection: Connection, dataset_id: int) -> bool:  # noqa: ARG004 - Postgres's

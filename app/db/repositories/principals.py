@@ -10,7 +10,7 @@ from app.db.page_queries import MAX_NUMBER, PageQueries, page_queries
 from app.db.session import Session, WriteSession
 from app.db.tables import principals
 from app.errors import InvalidRequestError, NameTakenError
-from app.roles import READERS, SEES_EVERY_DATASET, Role
+from app.roles import SEES_EVERY_DATASET, WITHOUT_ALLOWANCE, Role
 
 
 class Principal(NamedTuple):
@@ -46,7 +46,9 @@ COLUMNS = (
 _SELECT = select(*COLUMNS)
 _BY_NAME = _SELECT.where(principals.c.name == bindparam("name"))
 _PAGE = page_queries(_SELECT, principals.c.id)
-_PAGE_OF_GRANTEES = _PAGE.where(principals.c.disabled_at.is_(None), *(principals.c.role != role for role in READERS))
+_PAGE_OF_GRANTEES = _PAGE.where(
+    principals.c.disabled_at.is_(None), *(principals.c.role != role for role in WITHOUT_ALLOWANCE)
+)
 _PAGE_OF_POSSIBLE_VIEWERS = _PAGE.where(
     principals.c.disabled_at.is_(None), *(principals.c.role != role for role in SEES_EVERY_DATASET)
 )
@@ -94,7 +96,7 @@ def page_of_principals(session: Session, after: str | None, limit: int, *, newes
 
 
 def page_of_grantees(session: Session, after: str | None, limit: int, *, newest: bool = False) -> list[Principal]:
-    """Do the same as `page_of_principals`, without auditors and without disabled principals."""
+    """Do the same as `page_of_principals`, without auditors, viewers and disabled principals."""
     return _read_page(session, _PAGE_OF_GRANTEES, after, limit, newest=newest)
 
 
@@ -171,8 +173,8 @@ def disable_principal(transaction: WriteSession, principal_id: int, at: str) -> 
     transaction.change(_DISABLE, principal=principal_id, since=at)
 
 
-def count_lasting_admins(transaction: WriteSession) -> list[int]:
-    """Return the ids of the admins who have a valid key and no identity provider.
+def lock_lasting_admins(transaction: WriteSession) -> list[int]:
+    """Lock the admins who have a valid key and no identity provider, and return their ids.
 
     They are locked until the end of the transaction, so that two admins cannot disable each other at the same time.
     """

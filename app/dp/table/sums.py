@@ -1,9 +1,9 @@
 """The requests of statistics to engines, and the answers: exact integers and nothing else."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from app.dp.table.bins import Bins
 from app.dp.table.codes import Codes
@@ -88,16 +88,6 @@ class CellSums:
     def rows(self, answer: "tuple[int, ...]") -> int:
         """Return the number of rows that an answer is about."""
         return sum(answer[: self.count + 1])
-
-    def rename_columns(self, name: Callable[[str], str]) -> Self:
-        """Return the same request with the columns renamed by `name`."""
-        return replace(
-            self,
-            axes=tuple((name(column), bins) for column, bins in self.axes),
-            conditions=tuple(replace(each, column=name(each.column)) for each in self.conditions),
-            summed=None if self.summed is None else (name(self.summed[0]), self.summed[1]),
-            weighted=None if self.weighted is None else (name(self.weighted[0]), self.weighted[1]),
-        )
 
 
 Needs: TypeAlias = ColumnSums | ColumnTotal | PairSums | BinCounts | CellSums

@@ -59,7 +59,7 @@ class Tables:
 
     A file holds a table's rows (Parquet), or describes where a live table is. Several processes may share the
     directory, because a file appears complete and never changes. An ingested table counts as unregistered until
-    `settle` is called for it.
+    `mark_registered` is called for it.
 
     Args:
         reader: reads each file in a process of its own; without a reader, this process reads files without limits.
@@ -211,17 +211,17 @@ class Tables:
             else:
                 self.drop(file_id)
 
-    def settle(self, file_id: str) -> None:
+    def mark_registered(self, file_id: str) -> None:
         """Mark an ingested table as registered."""
         self._pending.clear(file_id)
 
-    def leave(self, file_id: str) -> None:
-        """Leave an ingested table to `decide`, because it is not known whether the table was registered."""
-        self._pending.let_go(file_id)
+    def leave_undecided(self, file_id: str) -> None:
+        """Leave an ingested table to `drop_unregistered`, because it is not known whether the table was registered."""
+        self._pending.unlock(file_id)
 
-    def decide(self, registered: Callable[[str], bool]) -> None:
+    def drop_unregistered(self, registered: Callable[[str], bool]) -> None:
         """Drop the ingested tables whose process ended before they were registered."""
-        self._pending.decide(registered, self.drop)
+        self._pending.drop_unregistered(registered, self.drop)
 
     def drop(self, file_id: str) -> None:
         """Delete a table and everything computed from it. The table may be deleted already."""

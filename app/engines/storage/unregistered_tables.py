@@ -14,8 +14,8 @@ _PENDING = ".pending"
 class UnregisteredTables:
     """The marks of one directory: an empty file for each table that is not registered yet.
 
-    A mark is locked while its process runs. For a mark that is not locked, `decide` checks whether the table was
-    registered. Only a table that has a mark can be deleted for not being registered.
+    A mark is locked while its process runs. For a mark that is not locked, `drop_unregistered` checks whether the table
+    was registered. Only a table that has a mark can be deleted for not being registered.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -32,16 +32,16 @@ class UnregisteredTables:
     def clear(self, file_id: str) -> None:
         """Delete the mark, because the table is registered or deleted."""
         self._path(file_id).unlink(missing_ok=True)
-        self.let_go(file_id)
+        self.unlock(file_id)
 
-    def let_go(self, file_id: str) -> None:
-        """Unlock a mark, so that a later `decide` handles it."""
+    def unlock(self, file_id: str) -> None:
+        """Unlock a mark, so that a later `drop_unregistered` handles it."""
         with self._lock:
             descriptor = self._held.pop(file_id, None)
         if descriptor is not None:
             os.close(descriptor)
 
-    def decide(self, registered: Callable[[str], bool], drop: Callable[[str], None]) -> None:
+    def drop_unregistered(self, registered: Callable[[str], bool], drop: Callable[[str], None]) -> None:
         """Handle every mark that is not locked: drop its table unless it is registered, then delete the mark."""
         for mark in self._directory.glob(f".*{_PENDING}"):
             file_id = mark.name.removeprefix(".").removesuffix(_PENDING)
@@ -61,9 +61,9 @@ class UnregisteredTables:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """Unlock all marks, so that a later `decide` handles them."""
+        """Unlock all marks, so that a later `drop_unregistered` handles them."""
         for file_id in list(self._held):
-            self.let_go(file_id)
+            self.unlock(file_id)
 
     def _path(self, file_id: str) -> Path:
         return self._directory / f".{file_id}{_PENDING}"

@@ -1,7 +1,7 @@
 """Requests for budget as the audit log tells them, compared with those that are stored.
 
-A stored request has a seal, but an earlier row with its earlier seal can be put back, or a row deleted. The records of
-acts are chained, so they show that.
+A stored request has a seal, but an earlier row with its earlier seal can be put back, or a row deleted. The audit log
+is chained, so it shows that.
 """
 
 import json

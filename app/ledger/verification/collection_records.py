@@ -1,7 +1,7 @@
 """Collections as the audit log tells them, compared with those that are stored.
 
 A stored collection has a seal, and so has each grant, but an earlier row with its earlier seal can be put back, or a
-row deleted. The records of acts are chained, so they show that.
+row deleted. The audit log is chained, so it shows that.
 """
 
 import json

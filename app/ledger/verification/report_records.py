@@ -1,7 +1,7 @@
 """Reports and their runs as the audit log tells them, compared with those that are stored.
 
 A stored report has a seal, and so has each run, but an earlier row with its earlier seal can be put back, or a row
-deleted. The records of acts are chained, so they show that. A run that was refused, or could not be published, may be
+deleted. The audit log is chained, so it shows that. A run that was refused, or could not be published, may be
 tried again without a record.
 """
 

@@ -11,7 +11,7 @@ from app.ledger.allowances import Allowance
 from app.ledger.chain import entries, facts
 from app.ledger.chain.entries import Entry
 from app.ledger.units import epsilon_text
-from app.roles import READERS
+from app.roles import WITHOUT_ALLOWANCE
 from app.services import audit_records
 from app.services.access import Access
 from app.services.context import Services
@@ -152,7 +152,7 @@ def grant_allowance(  # noqa: PLR0913, PLR0917 - who grants whom what, and in pl
         SealBrokenError: the dataset's account does not match its seal.
         InvalidRequestError: the principal is an auditor or a viewer, or has already spent more than the limit.
     """
-    if principal.role in READERS:
+    if principal.role in WITHOUT_ALLOWANCE:
         raise InvalidRequestError(("principal", f"has the role {principal.role}: it reads, and has no allowances"))
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_open_account(transaction, entered.dataset.id))

@@ -28,7 +28,7 @@ from app.ledger import accounts, dataset_states, report_runs
 from app.ledger.units import epsilon_text
 from app.roles import Role
 from app.services import access, audit_records
-from app.services.access import Access, Credential, rules
+from app.services.access import Access, Credential, manages
 from app.services.context import Services
 from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
@@ -161,9 +161,9 @@ def register_dataset(services: Services, owner: Principal, registration: Registr
             transaction.commit()
     except Exception:
         # If the outcome is unknown, the dataset may exist and needs its file.
-        (services.tables.drop if outcome_known else services.tables.leave)(ingested.file_id)
+        (services.tables.drop if outcome_known else services.tables.leave_undecided)(ingested.file_id)
         raise
-    services.tables.settle(ingested.file_id)
+    services.tables.mark_registered(ingested.file_id)
     QUEUED.set()
     return dataset_document(dataset, owned=True) | {"report": report}
 
@@ -184,7 +184,7 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
     if name is None:
         return
     predecessor = datasets.find_dataset(session, name)
-    if predecessor is None or not rules(owner, predecessor):
+    if predecessor is None or not manages(owner, predecessor):
         raise InvalidRequestError(("succeeds", "is not a dataset of yours"))
 
 
@@ -194,7 +194,7 @@ def close_dataset(services: Services, entered: Access) -> None:
     Raises:
         DatasetClosedError: the dataset is closed already.
     """
-    entered.require_rule()
+    entered.require_manager()
     with services.database.write() as transaction:
         principal, seal = entered.principal, services.keyring.seal
         dataset_states.close(transaction, services.keyring, entered.dataset.id, principal.name, now())
@@ -216,7 +216,7 @@ def revalidate_dataset(services: Services, entered: Access) -> Document:
         SealBrokenError: the dataset's facts do not match their seal.
         UnavailableError: the engine is busy, does not answer or failed.
     """
-    entered.require_rule()
+    entered.require_manager()
     if entered.dataset.file_id is None:
         raise DatasetClosedError
     try:
@@ -262,7 +262,7 @@ def list_datasets(
     """Return a page of the datasets that the caller may see, oldest or newest first."""
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
-        page = datasets.page_of_datasets(session, after, limit, access.viewer_id(principal), newest=newest)
+        page = datasets.page_of_datasets(session, after, limit, access.get_dataset_filter(principal), newest=newest)
         return _dataset_documents(session, page, principal)
 
 
@@ -276,12 +276,12 @@ def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal
     """The public facts of datasets, which must be in the order of their ids. Hidden successors are not named."""
     if not shown:
         return []
-    viewer = access.viewer_id(principal)
+    visible_to = access.get_dataset_filter(principal)
     successors: dict[str, list[Successor]] = {}
-    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, viewer):
+    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, visible_to):
         successors.setdefault(successor.succeeds, []).append(successor)
     return [
-        dataset_document(dataset, successors.get(dataset.name, ()), owned=rules(principal, dataset))
+        dataset_document(dataset, successors.get(dataset.name, ()), owned=manages(principal, dataset))
         for dataset in shown
     ]
 

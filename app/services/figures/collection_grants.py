@@ -12,8 +12,8 @@ from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Credential
 from app.services.context import Services
-from app.services.figures import boards, composing, figure_access
-from app.services.figures.grants import viewer_document
+from app.services.figures import collection_changes, collection_reading, figure_access
+from app.services.figures.viewer_grants import viewer_document
 from app.services.names import is_name, require_name
 from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
@@ -28,7 +28,7 @@ def grant_viewer(services: Services, principal: Principal, name: str, viewer: st
         AlreadyExistsError: it may already, which is not as `wanted`.
     """
     with services.database.write() as transaction:
-        collection = composing.find_managed(services, transaction, principal, name)
+        collection = collection_changes.find_managed(services, transaction, principal, name)
         granted = principals.find_by_name(transaction, viewer) if is_name(viewer) else None
         if granted is None or granted.disabled_at is not None:
             raise NotFoundError(NO_PRINCIPAL)
@@ -58,7 +58,7 @@ def revoke_viewer(services: Services, principal: Principal, name: str, viewer: s
         ForbiddenError: the collection is another owner's.
     """
     with services.database.write() as transaction:
-        collection = composing.find_managed(services, transaction, principal, name)
+        collection = collection_changes.find_managed(services, transaction, principal, name)
         granted = principals.find_by_name(transaction, viewer) if is_name(viewer) else None
         if granted is None or not OF_COLLECTIONS.revoke_viewer(transaction, collection.id, granted.id):
             raise NotFoundError
@@ -106,10 +106,10 @@ def _find_overseen(services: Services, session: ReadSession, principal: Principa
     collection = figure_collections.find_collection(session, services.keyring, require_name(name))
     if collection is None or not figure_access.is_collection_visible(session, services.keyring, principal, collection):
         raise NotFoundError
-    if not boards.oversees(principal, collection):
+    if not collection_reading.oversees(principal, collection):
         raise ForbiddenError("Only the collection's owner, admins and auditors may do this.")
     return collection
 
 
 def _path(name: str, viewer: str) -> str:
-    return f"{composing.collection_path(name)}/viewers/{viewer}"
+    return f"{collection_changes.collection_path(name)}/viewers/{viewer}"

@@ -15,7 +15,7 @@ from app.errors import NoCredentialError, NotFoundError
 from app.ledger import caller_lookup, figure_collections, figures, viewers
 from app.ledger.chain.keyring import Keyring
 from app.ledger.figure_collections import Collection
-from app.ledger.figure_lists import Reader
+from app.ledger.figure_lists import FigureListReader
 from app.ledger.figures import Published
 from app.services import access
 from app.services.access import Credential
@@ -46,7 +46,9 @@ def find_figure(
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
-    with services.database.ask() as session:  # each statement in its own snapshot, since nothing here is compared
+    with (
+        services.database.read_without_transaction() as session
+    ):  # each statement in its own snapshot, since nothing here is compared
         entered = enter_figures(services, session, credential, dataset)
         published = None
         if entered is not None and is_name(figure):
@@ -94,7 +96,7 @@ def _is_in_granted_collection(services: Services, credential: Credential, publis
         )
 
 
-def find_reader(session: ReadSession, credential: Credential | None) -> Reader:
+def find_reader(session: ReadSession, credential: Credential | None) -> FigureListReader:
     """Return the caller as the reader of a list.
 
     Raises:
@@ -103,11 +105,11 @@ def find_reader(session: ReadSession, credential: Credential | None) -> Reader:
     return reader_of(None if credential is None else access.principal_of(session, credential))
 
 
-def reader_of(principal: Principal | None) -> Reader:
+def reader_of(principal: Principal | None) -> FigureListReader:
     """Return a principal as the reader of a list. Without a principal it is somebody without a key."""
     if principal is None:
-        return Reader()
-    return Reader(principal.id, sees_all=access.viewer_id(principal) is None)
+        return FigureListReader()
+    return FigureListReader(principal.id, sees_all=access.sees_every_dataset(principal))
 
 
 def is_collection_visible(
@@ -123,7 +125,7 @@ def is_collection_visible(
     if principal is None:
         return False
     return (
-        access.viewer_id(principal) is None
+        access.sees_every_dataset(principal)
         or collection.owner_id == principal.id
         or viewers.OF_COLLECTIONS.is_viewer(session, keyring, collection.id, principal.id)
     )
@@ -143,7 +145,7 @@ class CollectionRights:
     def __post_init__(self) -> None:
         principal = self.principal
         self.sees_all = principal is not None and (
-            access.viewer_id(principal) is None
+            access.sees_every_dataset(principal)
             or viewers.OF_COLLECTIONS.is_viewer(self.session, self.keyring, self.collection.id, principal.id)
         )
 

@@ -25,7 +25,7 @@ from app.services.preconditions import ANY_STATE, Precondition
 MAX_FIGURES, MAX_VERSIONS = 1_000, 10_000
 """Of a dataset, and of a figure."""
 
-ONLY_RULERS = "Only the dataset's owner and admins may make a figure public."
+ONLY_MANAGERS = "Only the dataset's owner and admins may make a figure public."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def require_publisher(entered: Access) -> None:
     Raises:
         ForbiddenError: the principal is somebody else.
     """
-    if not (entered.rules or entered.allowance):
+    if not (entered.manages or entered.allowance):
         raise ForbiddenError("The dataset's owner, admins and analysts with an allowance publish figures.")
 
 
@@ -63,8 +63,8 @@ def publish_figure(
         NotReleasedError: a derived answer does not follow from earlier releases alone.
     """
     require_publisher(entered)
-    if publication.audience == "public" and not entered.rules:
-        raise ForbiddenError(ONLY_RULERS)
+    if publication.audience == "public" and not entered.manages:
+        raise ForbiddenError(ONLY_MANAGERS)
     rows = encode_json([row._asdict() for row in sources.read_rows(services, entered, publication.source)])
     described = publication.source.describe()
     with services.database.write() as transaction:
@@ -102,8 +102,8 @@ def require_publishable(services: Services, entered: Access, names: Iterable[str
         ForbiddenError: one is another principal's, or it is to be public.
         InvalidRequestError: there would be too many figures or versions.
     """
-    if public and not entered.rules:
-        raise ForbiddenError(ONLY_RULERS)
+    if public and not entered.manages:
+        raise ForbiddenError(ONLY_MANAGERS)
     with services.database.read() as session:
         known = [(name, figures.find_figure(session, entered.dataset.id, name)) for name in names]
         for _, figure in known:
@@ -144,7 +144,7 @@ def _find_latest(services: Services, session: Session, entered: Access, figure: 
     if figure is None:
         return None
     latest = figures.find_published(session, services.keyring, entered.dataset.id, figure.name)
-    if latest is not None and not entered.rules and latest.version.published_by != entered.principal.name:
+    if latest is not None and not entered.manages and latest.version.published_by != entered.principal.name:
         raise ForbiddenError("Only the principal that published this figure, the dataset's owner and admins change it.")
     return latest
 

@@ -11,7 +11,7 @@ from app.db.database import Database
 from app.errors import NoCredentialError, NotFoundError
 from app.json_text import encode_json, join_object
 from app.ledger import figure_lists, figures
-from app.ledger.figure_lists import FigurePage, ListedFigure, Reader
+from app.ledger.figure_lists import FigureListReader, FigurePage, ListedFigure
 from app.ledger.figures import Audience, Published
 from app.services import access
 from app.services.access import Credential
@@ -205,7 +205,9 @@ def list_figures(  # noqa: PLR0913 - who asks, and for what
         entered = figure_access.enter_figures(services, session, credential, dataset)
         if entered is None:
             raise NoCredentialError if credential is None else NotFoundError
-        reader = Reader(sees_all=True) if entered.is_reader else figure_access.find_reader(session, credential)
+        reader = (
+            FigureListReader(sees_all=True) if entered.is_reader else figure_access.find_reader(session, credential)
+        )
         page = figure_lists.page_of_figures(
             session, services.keyring, reader, (start, rest), limit, search=search, dataset=dataset
         )

@@ -122,7 +122,7 @@ def _answer_again(  # noqa: PLR0913, PLR0917 - a release, and what was asked
         *(statistic, release.epsilon_nano, None, alpha, mpq(release.gamma), release.grid_refinement), reuse=True
     )
     plan = questions.make_plan(entered.dataset, asked, max(release.epsilon_nano, services.settings.max_epsilon_nano))
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         earlier = reuse.find_as_answer(session, entered.dataset, plan, release)
         if earlier is None:
             raise InvalidRequestError((where, "must have a `statistic` that this release answers"))

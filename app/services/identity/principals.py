@@ -221,7 +221,7 @@ def disable_principal(services: Services, by: Principal, name: str) -> None:
         LastAdminError: it is the last admin who has a valid key and no identity provider.
     """
     with services.database.write() as transaction:
-        admins = principals.count_lasting_admins(transaction)
+        admins = principals.lock_lasting_admins(transaction)
         principal = _find_in_force(transaction, name)
         if admins == [principal.id]:
             raise LastAdminError

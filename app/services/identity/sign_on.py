@@ -208,6 +208,6 @@ def _with_query(url: str, query: Mapping[str, Any]) -> str:
     return f"{url}{'&' if urlsplit(url).query else '?'}{given}"
 
 
-def sign_on(settings: Settings, verifier: TokenVerifier | None) -> SignOn | None:
-    """Return what signs people on in the dashboard, or None if the settings do not say how."""
+def make_sign_on(settings: Settings, verifier: TokenVerifier | None) -> SignOn | None:
+    """Make what signs people on in the dashboard, or return None if the settings do not say how."""
     return None if settings.oidc_client_id is None or verifier is None else SignOn(settings, verifier)

@@ -19,7 +19,7 @@ def enter_with_token(services: Services, claimed: TokenClaims) -> str:
         UnavailableError: the database is busy or does not answer.
     """
     identity = claimed.identity
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         principal = credentials.find_by_subject(session, identity)
     if principal is None:
         return _create_principal(services, claimed)

@@ -196,8 +196,8 @@ class TokenVerifier:
         return TokenClaims(identity, _principal_name(_find_claim(claims, settings.oidc_name_claim)))
 
 
-def token_verifier(settings: Settings) -> TokenVerifier | None:
-    """Return a verifier of tokens, or None if the settings name no provider."""
+def make_token_verifier(settings: Settings) -> TokenVerifier | None:
+    """Make a verifier of tokens, or return None if the settings name no provider."""
     if settings.oidc_issuer is None:
         return None
     fetch = partial(fetch_key_set, settings.oidc_issuer, settings.oidc_jwks_url)

@@ -88,7 +88,7 @@ class BackgroundVerification:
         except SnapledgerError:
             return  # the database does not answer, which is reported elsewhere; keep the old result
         except Exception as error:  # noqa: BLE001 - a defect here must not end the rounds
-            log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
+            log.error("internal error", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
             return
         for name, each in found.items():
             ledger = audit_records.AUDIT_LOG if name == checkpoints.ACTS else audit_records.dataset_path(name)

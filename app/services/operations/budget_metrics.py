@@ -37,8 +37,8 @@ class BudgetCollector(Collector):
             yield family
 
 
-def budget_collector(services: Services, credential: Credential) -> BudgetCollector:
-    """Return the collector if the caller may see all datasets.
+def make_budget_collector(services: Services, credential: Credential) -> BudgetCollector:
+    """Make the collector if the caller may see all datasets.
 
     Raises:
         UnauthenticatedError, ForbiddenError: the caller is neither an admin nor an auditor.

@@ -23,7 +23,7 @@ from app.ledger import figure_collections, figures, outboxes
 from app.ledger.chain import audit_log
 from app.ledger.outboxes import Change, Outbox
 from app.services.context import Services
-from app.services.figures.boards import describe_collection
+from app.services.figures.collection_reading import describe_collection
 from app.services.figures.reading import describe_figure
 
 _BATCH: Final = 100

@@ -77,6 +77,6 @@ class FigureMirror:
                     note_pending(self._services)
                 pause, compared_at = min(_MAX_PAUSE_SECONDS, max(_PAUSE_SECONDS, 2 * pause)), None
             except Exception as error:  # noqa: BLE001 - a defect here must not end the thread
-                log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - as above
+                log.error("internal error", kind=type(error).__name__)  # noqa: TRY400 - as above
                 pause, compared_at = _MAX_PAUSE_SECONDS, None
         self._target.close()

@@ -70,7 +70,7 @@ class ReportWorker:
         except SnapledgerError:
             return 1  # the database does not answer, which is reported elsewhere
         except Exception as error:  # noqa: BLE001
-            log.error("fault", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
+            log.error("internal error", kind=type(error).__name__)  # noqa: TRY400 - its message could contain a value
             return 1
 
 

@@ -54,7 +54,7 @@ def open_services(settings: Settings) -> Services:
         reader=_reader(settings),
         copy_limits=CopyLimits(settings.max_upload_bytes, settings.max_upload_seconds),
     )
-    tables.decide(lambda file_id: _is_registered(database, file_id))
+    tables.drop_unregistered(lambda file_id: _is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
 
 

@@ -18,7 +18,7 @@ from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_if_many
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import OnSettled, PlannedRequest, ReleaseRequest
-from app.services.releasing.replays import Answer, Key
+from app.services.releasing.replays import Answer, IdempotencyKey
 from app.services.releasing.reuse import EarlierRelease
 from app.services.rendering import documents, summaries
 from app.services.rendering.documents import Document
@@ -73,7 +73,7 @@ def release_batch(  # noqa: PLR0913 - who asks what, and how
     services: Services,
     access: Access,
     batch: Batch,
-    key: Key | None,
+    key: IdempotencyKey | None,
     *,
     rehearse: bool = False,
     on_settled: OnSettled | None = None,

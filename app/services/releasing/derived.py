@@ -38,7 +38,7 @@ from app.services.releasing import exact_sums, release_flow, reuse
 from app.services.releasing.bulkhead import enter_long_plan
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
-from app.services.releasing.replays import Answer, Key
+from app.services.releasing.replays import Answer, IdempotencyKey
 from app.services.releasing.reuse import EarlierRelease
 from app.services.releasing.sum_components import choose_components
 from app.services.rendering import documents, estimates, summaries
@@ -131,7 +131,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
 
 
 def release_derived(
-    services: Services, access: Access, question: DerivedQuestion, key: Key | None, *, rehearse: bool
+    services: Services, access: Access, question: DerivedQuestion, key: IdempotencyKey | None, *, rehearse: bool
 ) -> Answer:
     """Answer with a derived statistic; release and debit the components that no earlier release answers.
 
@@ -181,7 +181,7 @@ def read_derived(services: Services, access: Access, question: DerivedQuestion) 
     facts.require_match(services.keyring, access.dataset, access.account)
     planned = _plan_derived(services, access, question)
     plans = list(planned.plans.values())
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         earlier = reuse.find_earlier_releases(session, access.dataset, plans)
         known = [each for each in earlier if each is not None]
         if len(known) < len(earlier):

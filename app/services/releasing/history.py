@@ -55,7 +55,12 @@ def list_own_releases(
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
         page = releases.page_of_releases(
-            session, after, limit, principal_id=principal.id, visible_to=access.viewer_id(principal), newest=newest
+            session,
+            after,
+            limit,
+            principal_id=principal.id,
+            visible_to=access.get_dataset_filter(principal),
+            newest=newest,
         )
     return [ShownRelease(each, is_redacted=False) for each in page]
 
@@ -69,7 +74,9 @@ def find_release(services: Services, credential: Credential, release_id: str) ->
     """
     with services.database.read() as session:
         principal = access.principal_of(session, credential)
-        found = releases.find_response(session, require_release_id(release_id), visible_to=access.viewer_id(principal))
+        found = releases.find_response(
+            session, require_release_id(release_id), visible_to=access.get_dataset_filter(principal)
+        )
     if found is None:
         raise NotFoundError("there is no such release, or your key may not see it: check its id")
     release, body = releases.find_sealed(services.database, services.keyring, found.id)
@@ -78,7 +85,7 @@ def find_release(services: Services, credential: Credential, release_id: str) ->
 
 def _sees_allowance(services: Services, principal: Principal, release: Release) -> bool:
     """Whether a reader of a release may know what it left of its payer's allowance."""
-    if release.principal_id == principal.id or access.viewer_id(principal) is None:
+    if release.principal_id == principal.id or access.sees_every_dataset(principal):
         return True
     with services.database.read() as session:
         return datasets.is_owner(session, release.dataset_id, principal.id)

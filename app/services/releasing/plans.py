@@ -67,7 +67,7 @@ def plan_release(services: Services, entered: Access, question: Question, extras
 
 
 def _find_earlier_releases(services: Services, entered: Access, planned: Plan) -> list[EarlierRelease]:
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         return reuse.list_earlier_releases(session, entered.dataset, planned)
 
 

@@ -20,12 +20,12 @@ from app.services.releasing.bulkhead import enter_if_large, enter_if_many
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest, SettledRequest
 from app.services.releasing.release_transaction import Prepared, ReleaseTransaction, require_budget
-from app.services.releasing.replays import Answer, Key
+from app.services.releasing.replays import Answer, IdempotencyKey
 from app.services.releasing.reuse import EarlierRelease
 from app.services.releasing.storage_limits import require_storage
 
 
-def answer_request(services: Services, access: Access, request: ReleaseRequest, key: Key | None) -> Answer:
+def answer_request(services: Services, access: Access, request: ReleaseRequest, key: IdempotencyKey | None) -> Answer:
     """Answer every question of a request, or none: with a replay, earlier releases or fresh releases, or a rehearsal.
 
     Raises:
@@ -74,17 +74,19 @@ class _Attempt:
     access: Access
     request: ReleaseRequest
     planned: PlannedRequest
-    key: Key | None
+    key: IdempotencyKey | None
 
     def answer(self) -> Answer | None:
         """Return the answer; None if a concurrent request with the same key committed first."""
         database, plans = self.services.database, self.planned.plans
         earlier: list[EarlierRelease | None] = [None] * len(plans)
         if self.request.reuse:
-            with database.ask() as session:
+            with database.read_without_transaction() as session:
                 earlier = reuse.find_earlier_releases(session, self.access.dataset, plans)
         self._refuse(earlier)
-        with nullcontext(database) if len(plans) == 1 else database.ask() as rows:  # one release may be large
+        with (
+            nullcontext(database) if len(plans) == 1 else database.read_without_transaction() as rows
+        ):  # one release may be large
             known = self._open_known(rows, earlier)
         if self.key is None and len(known) == len(plans):
             free = self._settle_free(known)

@@ -19,7 +19,7 @@ from app.services.planning.questions import Plan
 from app.services.releasing import reuse
 from app.services.releasing.charges import list_charges
 from app.services.releasing.release_requests import CREATED, OK, OnSettled, PlannedRequest, SettledRequest
-from app.services.releasing.replays import Key
+from app.services.releasing.replays import IdempotencyKey
 from app.services.releasing.reuse import EarlierRelease
 from app.services.releasing.storage_limits import ROW_BYTES, require_storage
 from app.services.rendering.release_answers import PreparedRelease, SettledRelease
@@ -61,7 +61,7 @@ class ReleaseTransaction:
         services: Services,
         access: Access,
         request: PlannedRequest,
-        key: Key | None,
+        key: IdempotencyKey | None,
         may_reuse: bool,  # noqa: FBT001
         on_settled: OnSettled | None,
         transaction: WriteSession,

@@ -6,10 +6,12 @@ from app.services.planning import questions
 from app.services.planning.questions import Question
 from app.services.releasing import release_flow
 from app.services.releasing.release_requests import PlannedRequest, ReleaseRequest
-from app.services.releasing.replays import Answer, Key
+from app.services.releasing.replays import Answer, IdempotencyKey
 
 
-def release(services: Services, access: Access, question: Question, key: Key | None, *, rehearse: bool) -> Answer:
+def release(
+    services: Services, access: Access, question: Question, key: IdempotencyKey | None, *, rehearse: bool
+) -> Answer:
     """Answer a question with a replayed answer, an earlier release, or a fresh release that is debited.
 
     With `rehearse`, the answer is a rehearsal.

@@ -11,7 +11,7 @@ from app.services.releasing.bulkhead import LARGE_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class IdempotencyKey:
     """An idempotency key and the fingerprint of the request that it is bound to."""
 
     text: str
@@ -30,7 +30,7 @@ class Answer:
     replayed: bool = False
 
 
-def find_replay(services: Services, access: Access, key: Key) -> Answer | None:
+def find_replay(services: Services, access: Access, key: IdempotencyKey) -> Answer | None:
     """Return the answer that was stored for an idempotency key before the request began, or None.
 
     Raises:
@@ -41,7 +41,7 @@ def find_replay(services: Services, access: Access, key: Key) -> Answer | None:
     return _read_answer(services, access, key) if access.is_key_used else None
 
 
-def find_twin_answer(services: Services, access: Access, key: Key | None) -> Answer:
+def find_twin_answer(services: Services, access: Access, key: IdempotencyKey | None) -> Answer:
     """Return the answer of a concurrent request with the same key that committed first. Our own draws are discarded.
 
     Raises:
@@ -53,9 +53,9 @@ def find_twin_answer(services: Services, access: Access, key: Key | None) -> Ans
     return twin
 
 
-def _read_answer(services: Services, access: Access, key: Key) -> Answer | None:
+def _read_answer(services: Services, access: Access, key: IdempotencyKey) -> Answer | None:
     database, caller = services.database, access.principal.id
-    with database.ask() as session:
+    with database.read_without_transaction() as session:
         stored = idempotency.find_answer(session, database, services.keyring, caller, key.text)
     if stored is None:
         return None

@@ -66,7 +66,7 @@ def choose_components(
     choice = ComponentChoice(dataset, derived.centred, question, reach, plain.epsilon_nano)
     if not question.reuse:
         return choice.find_cheaper(dict.fromkeys(derived.centred.components))
-    with database.ask() as session:
+    with database.read_without_transaction() as session:
         if reuse.find_earlier_releases(session, dataset, [plain])[0] is not None:
             return None
         known = choice.find_known(session)

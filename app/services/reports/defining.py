@@ -40,7 +40,7 @@ def require_definer(entered: Access) -> None:
     Raises:
         ForbiddenError: the principal is somebody else.
     """
-    if not (entered.rules or entered.allowance):
+    if not (entered.manages or entered.allowance):
         raise ForbiddenError("The dataset's owner, admins and analysts with an allowance define reports.")
 
 
@@ -90,8 +90,8 @@ def _check(services: Services, entered: Access, terms: Terms) -> None:
     require_definer(entered)
     facts.require_match(services.keyring, entered.dataset, entered.account)
     definition = terms.definition
-    if definition.is_public and not entered.rules:
-        raise ForbiddenError(publishing.ONLY_RULERS)
+    if definition.is_public and not entered.manages:
+        raise ForbiddenError(publishing.ONLY_MANAGERS)
     if len(definition.text) > MAX_DEFINITION_CHARACTERS:
         raise InvalidRequestError(("batch", f"has more than {MAX_DEFINITION_CHARACTERS:,} characters: make it shorter"))
     with enter_if_many(services.database, len(definition.batch.items), entered.principal.id):
@@ -110,7 +110,7 @@ def _require_room(transaction: WriteSession, entered: Access, before: Report | N
 
 
 def _require_own(entered: Access, before: Report | None) -> None:
-    if before is not None and not entered.rules and before.principal_id != entered.principal.id:
+    if before is not None and not entered.manages and before.principal_id != entered.principal.id:
         raise ForbiddenError("Only the principal that defined this report, the dataset's owner and admins change it.")
 
 

@@ -38,7 +38,7 @@ from app.services.context import Services
 from app.services.figures import publishing
 from app.services.figures.publishing import Publication
 from app.services.releasing import batches
-from app.services.releasing.replays import Key
+from app.services.releasing.replays import IdempotencyKey
 from app.services.rendering.documents import Document
 from app.services.rendering.release_answers import SettledRelease
 from app.services.reports.defining import report_path
@@ -97,8 +97,8 @@ def _release(services: Services, interface: Interface, report: Report, run: Run)
         raise NotFoundError("the report was withdrawn")
     # No caller can send this key: those of requests are ASCII.
     text = f"§ report {report.id} on {run.dataset_id}"
-    key = Key(text, hashlib.sha256(text.encode()).digest())
-    with services.database.ask() as session:
+    key = IdempotencyKey(text, hashlib.sha256(text.encode()).digest())
+    with services.database.read_without_transaction() as session:
         entered = access.enter_for(session, report.principal_id, run.dataset, key.text)
     if entered.allowance is None:  # before anything that the dataset's facts decide: it may not even see them
         raise ForbiddenError(f"{report.principal} has no allowance on this dataset: its owner can grant one.")
@@ -169,7 +169,7 @@ def _publish(services: Services, interface: Interface, report: Report, run: Run)
     assert run.figures is not None  # noqa: S101 - a released run has them
     assert run.release_ids is not None  # noqa: S101
     assert run.principal is not None  # noqa: S101
-    with services.database.ask() as session:
+    with services.database.read_without_transaction() as session:
         principal = principals.find_by_name(session, run.principal)
         principal_id = report.principal_id if principal is None else principal.id
         entered = access.enter_for(session, principal_id, run.dataset, "")

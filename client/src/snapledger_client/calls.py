@@ -554,17 +554,17 @@ def replace_key(name: str, key_expires_at: datetime | None = None) -> Call[Issue
 
 
 def list_audit() -> Pages[AuditRecord]:
-    """List the records of administrative acts."""
+    """List the records of the audit log."""
     return _list_pages(_make_path("audit"), "records", AuditRecord.model_validate)
 
 
 def verify_audit() -> Call[Verification]:
-    """Verify the records of administrative acts."""
+    """Verify the audit log."""
     return Call("GET", _make_path("audit", "verification"), Verification.parse)
 
 
 def get_latest_audit_verification() -> Call[LatestVerification]:
-    """Get the latest verification of the records of administrative acts."""
+    """Get the latest verification of the audit log."""
     return Call("GET", _make_path("audit", "verification", "latest"), LatestVerification.parse)
 
 

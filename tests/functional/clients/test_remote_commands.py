@@ -419,7 +419,7 @@ def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
     assert line.split()[3:5] == ["admin", "principal.create"]
     found = json.loads(run("acts", "list", "--format", "json", key=people.admin).stdout)
     verified = run("acts", "verify", key=people.admin)
-    assert verified.stdout.startswith(f"the record of acts: valid, {len(found['records'])} entries, head ")
+    assert verified.stdout.startswith(f"the audit log: valid, {len(found['records'])} entries, head ")
     assert [each["seq"] for each in found["records"]] == list(range(1, len(found["records"]) + 1))
     assert "by admin: valid" in run("acts", "verification", key=people.admin).stdout
     assert run("acts", "list", key=people.ada).exit_code == 4
@@ -432,7 +432,7 @@ def test_the_record_of_acts(run: Run, people: People, service: Service) -> None:
         ledger.close()
     assert spoilt.exit_code == 1
     assert "act 2: " in spoilt.stdout
-    assert "the record of acts: NOT valid".casefold() in spoilt.stdout.casefold()
+    assert "the audit log: NOT valid".casefold() in spoilt.stdout.casefold()
 
 
 def test_an_allowance_s_error_says_which_of_the_two_was_not_found(run: Run, people: People) -> None:

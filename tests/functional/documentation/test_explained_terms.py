@@ -23,6 +23,15 @@ def test_every_row_of_the_glossary_is_a_term() -> None:
     assert all((ROOT / "docs" / f"{each['more'].partition('.')[0]}.md").exists() for each in terms.values())
 
 
+def test_the_terms_of_each_table_are_in_alphabetical_order() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    tool = load_tool("list_terms")
+    for section in page.split("\n## ")[1:]:
+        names = [name.casefold() for name, _ in tool.read_terms(section)]
+        assert len(names) > 10
+        assert names == sorted(names)
+
+
 def test_the_dashboard_explains_only_what_the_glossary_has() -> None:
     terms = dict(load_tool("list_terms").read_terms((ROOT / "docs" / "glossary.md").read_text("utf-8")))
     used = {name for path in WEB.rglob("*.js") for name in USE.findall(path.read_text("utf-8"))}

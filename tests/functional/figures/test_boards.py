@@ -11,7 +11,7 @@ from service_world import Service, Table, a_name, serving
 
 from app.ledger.figure_collections import Collection
 from app.ledger.figures import Figure, FigureVersion, Published
-from app.services.figures.boards import Board
+from app.services.figures.collection_reading import OpenedCollection
 from app.services.figures.display import board_page
 
 COLUMNS = {"mass": {"kind": "integer", "bounds": [0, 100], "unit": "g", "nullable": False}}
@@ -162,6 +162,8 @@ def test_a_board_reads_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     collection = Collection(1, "cells", "Cells", None, "public", 1, b"", version.published_at, b"", "ada")
     database = Mock()
-    page = board_page.render_board(Board(database, collection, members, is_managed=False), "/stats", None).decode()
+    page = board_page.render_board(
+        OpenedCollection(database, collection, members, is_managed=False), "/stats", None
+    ).decode()
     assert pictures_of(page) == [f"/stats/figures/penguins/cell-{place}/charts/1.svg" for place in range(1, 4)]
     assert database.mock_calls == []

@@ -342,7 +342,7 @@ def test_what_was_changed_in_the_database_is_not_shown(service: Service, world: 
 
 
 def test_a_grant_that_was_put_back_or_removed_is_found(service: Service, world: World) -> None:
-    """It has its seal, but the records of acts tell another story."""
+    """It has its seal, but the audit log tells another story."""
     world.put(world.mass)
     world.grant()
     viewers, boards = tables.collection_viewers, tables.collections

@@ -16,7 +16,7 @@ from app.db import tables
 from app.db.database import Database
 from app.db.schema_migration import migrate_down
 from app.ledger import figure_lists, figures
-from app.ledger.figure_lists import Reader, page_of_figures
+from app.ledger.figure_lists import FigureListReader, page_of_figures
 from app.services import audit_records
 from app.services.operations import migrations
 
@@ -122,7 +122,7 @@ def test_a_search_goes_on_behind_what_one_page_looks_at(
     with database.read() as session:
         named = tables.principals.c.name == table.owner_name
         owner = session.row(select(tables.principals.c.id).where(named)).id
-        for reader in (Reader(), Reader(owner), Reader(owner, sees_all=True)):
+        for reader in (FigureListReader(), FigureListReader(owner), FigureListReader(owner, sees_all=True)):
             after: tuple[str, str] | None = (table.name, "")
             found: list[list[str]] = []
             while after is not None and after[0] == table.name:

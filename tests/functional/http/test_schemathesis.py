@@ -28,7 +28,7 @@ def test_no_call_has_an_undeclared_answer(tmp_path: Path, role: str) -> None:
             table.grant(name, "10")
         done = run(service, client, tmp_path)
         assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]
-        assert "fault" not in service.log.read_text()
+        assert "internal error" not in service.log.read_text()
 
 
 def run(service: Service, client: httpx.Client, folder: Path) -> subprocess.CompletedProcess[str]:

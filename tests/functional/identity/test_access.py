@@ -118,7 +118,7 @@ def assert_problem(answer: httpx.Response, status: int, kind: str) -> None:
 
 
 def test_every_call_by_every_role(service: Service, table: Table, insiders: dict[str, httpx.Client]) -> None:
-    """Roles: `admin` (principals; everything that an owner may, on every dataset), `owner` (registers datasets; rules
+    """Roles: `admin` (principals; everything that an owner may, on every dataset), `owner` (registers datasets; manages
     its own), `auditor` (reads every dataset's metadata, budget, ledger and releases; nothing else), `analyst` (plans
     and releases on datasets for which it has an allowance)."""
     of_dataset = [(method, table.path + path, *rest) for method, path, *rest in OF_A_DATASET]
@@ -194,13 +194,13 @@ def test_the_scheme_s_name_is_in_any_case(service: Service) -> None:
 
 def test_a_release_needs_an_allowance_whoever_asks(service: Service, table: Table) -> None:
     """A release needs an allowance whoever asks; owner and admin may grant themselves one."""
-    for ruler, name in ((table.owner, table.owner_name), (service.admin, "admin")):
-        budget = table.plan(MEAN, client=ruler, epsilon=1, reuse=False).json()["budget"]
+    for manager, name in ((table.owner, table.owner_name), (service.admin, "admin")):
+        budget = table.plan(MEAN, client=manager, epsilon=1, reuse=False).json()["budget"]
         assert (budget["affordable"], budget["repeatable"], budget["allowance_remaining"]) == (False, 0, None)
-        assert_problem(table.release(MEAN, client=ruler, epsilon=1), 403, "forbidden")
-        granted = ruler.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": 1})
+        assert_problem(table.release(MEAN, client=manager, epsilon=1), 403, "forbidden")
+        granted = manager.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": 1})
         assert granted.json()["allowance"]["epsilon_remaining"] == "1"
-        assert table.release(MEAN, client=ruler, epsilon=1, reuse=False).status_code == 201
+        assert table.release(MEAN, client=manager, epsilon=1, reuse=False).status_code == 201
 
 
 def test_an_owner_may_be_granted_an_allowance_on_another_s_dataset(service: Service, table: Table) -> None:

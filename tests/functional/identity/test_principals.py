@@ -168,7 +168,7 @@ def test_a_principal_s_name_that_is_none(one_service: Service, name: object) -> 
 
 
 def test_a_principal_is_called_by_a_display_name(service: Service) -> None:
-    """It is given at the creation or later, by an admin; the record of acts has every change and verifies."""
+    """It is given at the creation or later, by an admin; the audit log has every change and verifies."""
     table = service.table(X_COLUMNS, numbers_csv(20))
     path = f"/v1/principals/{table.analyst_name}/display-name"
     given = service.admin.put(path, json={"display_name": "Ada Lovelace"})

@@ -1,4 +1,4 @@
-"""Administrative acts are on record: who did what to what, when, and in which request."""
+"""Administrative acts are in the audit log: who did what to what, when, and in which request."""
 
 import getpass
 import json

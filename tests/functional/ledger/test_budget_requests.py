@@ -191,8 +191,8 @@ def test_each_sees_what_it_may(service: Service, table: Table) -> None:
     for client in (table.analyst, colleague, auditor):
         for how in ("grant", "decline"):
             assert_refused(answer(table, own["id"], how, client), 403, "forbidden")
-    for ruler in (table.owner, auditor):  # without an allowance there is nothing to raise
-        assert_refused(ask(table, ruler), 403, "forbidden")
+    for client in (table.owner, auditor):  # without an allowance there is nothing to raise
+        assert_refused(ask(table, client), 403, "forbidden")
     elsewhere = service.table(X_COLUMNS, numbers_csv(5))
     assert_refused(answer(elsewhere, own["id"], "grant"), 404, "not-found")
     assert_refused(answer(table, "no-id", "grant"), 404, "not-found")
@@ -313,7 +313,7 @@ def acts_problems(service: Service) -> list[str]:
 
 @pytest.mark.parametrize("how", ["grant", "decline"])
 def test_a_request_that_was_put_back_is_found_by_its_records(service: Service, table: Table, how: str) -> None:
-    """It has its earlier row with its earlier seal, so nothing but the records of acts shows that it was answered."""
+    """It has its earlier row with its earlier seal, so nothing but the audit log shows that it was answered."""
     request = ask(table).json()["id"]
     where = budget_requests.c.id == request
     database = Database(service.database_url)

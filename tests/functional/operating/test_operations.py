@@ -201,7 +201,7 @@ def test_every_page_says_what_it_may_do(one_service: Service, path: str) -> None
 
 
 @pytest.mark.slow
-def test_a_page_of_another_origin_may_read_a_fault_of_ours(tmp_path: Path) -> None:
+def test_a_page_of_another_origin_may_read_an_internal_error(tmp_path: Path) -> None:
     database_url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, database_url, CORS_ORIGINS="https://board.example") as service:
         database = Database(database_url)

@@ -2,19 +2,19 @@
 
 from xml.etree import ElementTree as ET
 
-from app.services.figures.boards import Board
+from app.services.figures.collection_reading import OpenedCollection
 from app.services.figures.display.page import add_text, make_head, to_html
 from app.services.figures.reading import OpenedFigure
 
 _WITHDRAWN = "This figure was withdrawn."
 
 
-def render_board(board: Board, base: str, refresh_seconds: int | None) -> bytes:
+def render_board(opened: OpenedCollection, base: str, refresh_seconds: int | None) -> bytes:
     """Return the page as HTML; `base` is the path of the service, empty at the root of a host.
 
     With `refresh_seconds`, a browser loads it again after so many seconds.
     """
-    collection = board.collection
+    collection = opened.collection
     head = make_head(collection.title, base)
     if refresh_seconds is not None:
         ET.SubElement(head, "meta", {"http-equiv": "refresh", "content": str(refresh_seconds)})
@@ -22,7 +22,7 @@ def render_board(board: Board, base: str, refresh_seconds: int | None) -> bytes:
     add_text(top, "h1", collection.title)
     if collection.note:
         add_text(top, "p", collection.note, "note")
-    cells = b"".join(_withdrawn_cell() if each is None else _render_cell(each, base) for each in board.open_figures())
+    cells = b"".join(_withdrawn_cell() if each is None else _render_cell(each, base) for each in opened.open_figures())
     return b"".join(
         (
             b'<!doctype html>\n<html lang="en">',

@@ -395,7 +395,7 @@ class AsyncClient(AsyncCollections):
         return self._send(calls.get_metrics())
 
     def verify_audit(self) -> Awaitable[Verification]:
-        """Let the service verify the record of acts and compare every principal with it, for admins and auditors.
+        """Let the service verify the audit log and compare every principal with it, for admins and auditors.
 
         Examples:
             >>> (await admin.verify_audit()).valid
@@ -404,7 +404,7 @@ class AsyncClient(AsyncCollections):
         return self._send(calls.verify_audit())
 
     async def latest_audit_verification(self) -> VerificationSummary | None:
-        """When the record of acts was verified last, by whom, and what was found, for admins and auditors.
+        """When the audit log was verified last, by whom, and what was found, for admins and auditors.
 
         Examples:
             >>> _ = await admin.verify_audit()

@@ -397,7 +397,7 @@ class Client(Collections):
         return self._send(calls.get_metrics())
 
     def verify_audit(self) -> Verification:
-        """Let the service verify the record of acts and compare every principal with it, for admins and auditors.
+        """Let the service verify the audit log and compare every principal with it, for admins and auditors.
 
         Examples:
             >>> admin.verify_audit().valid
@@ -406,7 +406,7 @@ class Client(Collections):
         return self._send(calls.verify_audit())
 
     def latest_audit_verification(self) -> VerificationSummary | None:
-        """When the record of acts was verified last, by whom, and what was found, for admins and auditors.
+        """When the audit log was verified last, by whom, and what was found, for admins and auditors.
 
         Examples:
             >>> _ = admin.verify_audit()

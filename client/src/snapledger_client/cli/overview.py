@@ -24,7 +24,7 @@ REMOTE = {
     "report": "Define batches that are released and published whenever new data of the same people is registered.",
     "collection": "Put figures together on a board, and set who may see it; for owners.",
     "principal": "Manage who may use the service; for admins.",
-    "acts": "List every administrative act, and verify the record of them; for admins and auditors.",
+    "acts": "List the audit log of administrative acts, and verify it; for admins and auditors.",
     "status": "Show whether the service is ready: that it answers, and its database too; exit status 6 if not.",
     "metrics": "Print the service's metrics in Prometheus' text format; for admins and auditors.",
 }

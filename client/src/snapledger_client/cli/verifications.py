@@ -1,4 +1,4 @@
-"""The output of verifications, of a dataset's ledger and of the record of acts."""
+"""The output of verifications, of a dataset's ledger and of the audit log."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`snapledger acts …`: the record of administrative acts."""
+"""`snapledger acts …`: the audit log of administrative acts."""
 
 from snapledger_client import AuditRecord
 from snapledger_client.cli import output
@@ -12,7 +12,7 @@ def _find_actor(record: AuditRecord) -> str:
 
 
 def list_acts(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
-    """List every administrative act, oldest first; for admins and auditors."""
+    """List the audit log of administrative acts, oldest first; for admins and auditors."""
     with connect() as client:
         records = list(client.audit())
 
@@ -27,14 +27,14 @@ def list_acts(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
 
 
 def verify(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
-    """Let the service verify the record of acts, and compare every principal with it; exit status 1 on any problem."""
+    """Let the service verify the audit log, and compare every principal with it; exit status 1 on any problem."""
     with connect() as client:
         found = client.verify_audit()
-    write_verification(output_format, found, "the record of acts", "act")
+    write_verification(output_format, found, "the audit log", "act")
 
 
 def show_verification(*, output_format: FormatOf = OutputFormat.TABLE) -> None:
-    """Show when the record of acts was verified last, by whom, and what was found; for admins and auditors."""
+    """Show when the audit log was verified last, by whom, and what was found; for admins and auditors."""
     with connect() as client:
         found = client.latest_audit_verification()
-    write_latest_verification(output_format, found, "The record of acts was never verified while the service ran.")
+    write_latest_verification(output_format, found, "The audit log was never verified while the service ran.")

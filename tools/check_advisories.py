@@ -3,7 +3,7 @@
 pip-audit checks first. It skips packages that its source does not know, and does not report that in its exit status.
 So all packages that it skipped are compared with `advisories.toml`. Exit status 1 if a pinned version is affected.
 
-Run: python tools/audit.py [LOCK …]
+Run: python tools/check_advisories.py [LOCK …]
 """
 
 import json
@@ -73,7 +73,7 @@ def listed(versions: Mapping[str, str], advisories: Iterable[Mapping[str, object
 
 
 def main(locks: list[Path]) -> int:
-    """Audit each lock file, print the findings and return their number."""
+    """Check each lock file, print the findings and return their number."""
     kept = tomllib.loads((HERE / "advisories.toml").read_text("utf-8"))
     findings = 0
     for lock in locks:

@@ -1,4 +1,4 @@
-"""`make audit` finds what is affected, and does not take a package that nobody looked up for a good one."""
+"""`make advisories` finds what is affected, and does not take a package that nobody looked up for a good one."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 
-import audit
+import check_advisories
 
 LOCK = "starlette=={} \\\n    --hash=sha256:00\nnumpy==2.3.0 ; python_version < '4' \\\n    --hash=sha256:00\n"
 SKIPPED = [{"name": name, "skip_reason": "not found"} for name in ("starlette", "numpy")]
@@ -37,7 +37,7 @@ def test_what_was_not_looked_up_is_held_against_the_list(
 ) -> None:
     (tmp_path / "x.lock").write_text(LOCK.format(version))
     asked(answer)
-    assert audit.main([tmp_path / "x.lock"]) == findings
+    assert check_advisories.main([tmp_path / "x.lock"]) == findings
     assert capsys.readouterr().out.count(f"starlette {version}: CVE-") == findings
 
 
@@ -46,13 +46,13 @@ def test_what_was_looked_up_is_believed(tmp_path: Path, asked: Any, capsys: pyte
     good = {"name": "starlette", "version": "1.3.1", "vulns": []}
     bad = {"name": "numpy", "version": "2.3.0", "vulns": [{"id": "PYSEC-0000-1"}]}
     asked([good, bad])
-    assert audit.main([tmp_path / "x.lock"]) == 1
+    assert check_advisories.main([tmp_path / "x.lock"]) == 1
     assert "numpy 2.3.0: PYSEC-0000-1" in capsys.readouterr().out
     asked([good, bad | {"vulns": []}])
-    assert audit.main([tmp_path / "x.lock"]) == 0
+    assert check_advisories.main([tmp_path / "x.lock"]) == 0
 
 
 def test_a_lock_that_pins_nothing_is_no_good_lock(tmp_path: Path) -> None:
     (tmp_path / "x.lock").write_text("starlette>=1\n")
     with pytest.raises(ValueError, match="pins nothing"):
-        audit.main([tmp_path / "x.lock"])
+        check_advisories.main([tmp_path / "x.lock"])

@@ -1,4 +1,4 @@
-"""A defect of ours is told without its text, to the caller and in the log."""
+"""An internal error is told without its text, to the caller and in the log."""
 
 import asyncio
 import json
@@ -27,14 +27,14 @@ async def call(started: bool) -> list[dict[str, Any]]:  # noqa: FBT001
     return sent
 
 
-def test_a_defect_is_a_problem_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_is_a_problem_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         start, body = asyncio.run(call(started=False))
     assert start["status"] == 500
     assert json.loads(body["body"])["type"] == "/problems/internal"
     assert HIDDEN not in str([start, body]) + caplog.text
-    assert "ValueError at " in caplog.text
-    assert "test_fault_barrier.py" in caplog.text
+    assert "internal error: ValueError at " in caplog.text
+    assert "test_error_barrier.py" in caplog.text
 
 
 def test_an_answer_that_has_begun_gets_no_second_head() -> None:

@@ -1,4 +1,4 @@
-"""Composes collections of figures, changes and deletes them.
+"""Makes collections of figures, changes and deletes them.
 
 A collection opens its figures to those to whom it is granted. So only the owner of a figure's dataset puts it into a
 collection, or an admin; and nobody grants a collection with figures that are not the grantor's to show.
@@ -21,7 +21,7 @@ from app.roles import Role
 from app.services import access, audit_records
 from app.services.access import Credential
 from app.services.context import Services
-from app.services.figures import boards, figure_access
+from app.services.figures import collection_reading, figure_access
 from app.services.names import require_name
 from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
@@ -41,7 +41,7 @@ class FigureName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Composition:
+class CollectionDefinition:
     """What a collection is to be."""
 
     title: str
@@ -63,7 +63,7 @@ def require_composer(services: Services, credential: Credential) -> Principal:
 
 
 def put_collection(
-    services: Services, principal: Principal, name: str, asked: Composition, wanted: Precondition
+    services: Services, principal: Principal, name: str, asked: CollectionDefinition, wanted: Precondition
 ) -> tuple[Document, bool]:
     """Make a collection, or change it to what is asked. The same again changes nothing.
 
@@ -78,18 +78,20 @@ def put_collection(
     with services.database.write() as transaction:
         figure_collections.lock_collections(transaction)
         before = figure_collections.find_collection(transaction, services.keyring, require_name(name))
-        if before is not None and not boards.manages(principal, before):
+        if before is not None and not collection_reading.manages(principal, before):
             raise NameTakenError
-        board = None if before is None else boards.build_board(services, transaction, principal, before)
-        wanted.require_document(None if board is None else board.describe())
+        opened = (
+            None if before is None else collection_reading.open_collection_for(services, transaction, principal, before)
+        )
+        wanted.require_document(None if opened is None else opened.describe())
         present = [] if before is None else figure_collections.list_members(transaction, before)
         found = _find_figures(services, transaction, principal, asked.figures, present)
-        if board is not None and _is_same(board.collection, present, asked, found):
-            return board.describe(), False
+        if opened is not None and _is_same(opened.collection, present, asked, found):
+            return opened.describe(), False
         if before is None and figure_collections.count_collections(transaction) >= MAX_COLLECTIONS:
             raise InvalidRequestError(("name", f"would be one of more than {MAX_COLLECTIONS:,} collections"))
         put = _store(services, transaction, principal, before, name, asked, found)
-        document = boards.build_board(services, transaction, principal, put).describe()
+        document = collection_reading.open_collection_for(services, transaction, principal, put).describe()
         told = {"title": put.title, "audience": put.audience, "figures": describe_figures(asked.figures)}
         audit_records.record(
             transaction, services.keyring.seal, principal, "collection.put", collection_path(name), **told
@@ -104,7 +106,7 @@ def _store(  # noqa: PLR0913, PLR0917 - what it was and is to be
     principal: Principal,
     before: Collection | None,
     name: str,
-    asked: Composition,
+    asked: CollectionDefinition,
     found: Sequence[Published],
 ) -> Collection:
     """Store a collection; the owner of an existing one stays, also if an admin changes it."""
@@ -120,7 +122,7 @@ def _store(  # noqa: PLR0913, PLR0917 - what it was and is to be
 
 
 def _is_same(
-    collection: Collection, present: Sequence[Published], asked: Composition, found: Sequence[Published]
+    collection: Collection, present: Sequence[Published], asked: CollectionDefinition, found: Sequence[Published]
 ) -> bool:
     shown = collection.title, collection.note, collection.audience, [each.figure.id for each in present]
     return shown == (asked.title, asked.note, asked.audience, [each.figure.id for each in found])
@@ -151,7 +153,7 @@ def _find_figure(
     services: Services, transaction: WriteSession, principal: Principal, named: FigureName
 ) -> Published | None:
     dataset = datasets.find_dataset(transaction, named.dataset)
-    if dataset is None or not access.rules(principal, dataset):
+    if dataset is None or not access.manages(principal, dataset):
         return None
     return figures.find_published(transaction, services.keyring, dataset.id, named.figure)
 
@@ -166,7 +168,9 @@ def delete_collection(services: Services, principal: Principal, name: str, wante
     """
     with services.database.write() as transaction:
         collection = find_managed(services, transaction, principal, name)
-        wanted.require_document(boards.build_board(services, transaction, principal, collection).describe())
+        wanted.require_document(
+            collection_reading.open_collection_for(services, transaction, principal, collection).describe()
+        )
         figure_collections.remove_collection(transaction, collection)
         audit_records.record(transaction, services.keyring.seal, principal, "collection.delete", collection_path(name))
         transaction.commit()
@@ -185,6 +189,6 @@ def find_managed(services: Services, transaction: WriteSession, principal: Princ
         transaction, services.keyring, principal, collection
     ):
         raise NotFoundError
-    if not boards.manages(principal, collection):
+    if not collection_reading.manages(principal, collection):
         raise ForbiddenError("Only the collection's owner and admins may do this.")
     return collection

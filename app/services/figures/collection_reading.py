@@ -35,11 +35,11 @@ def manages(principal: Principal, collection: Collection) -> bool:
 
 def oversees(principal: Principal, collection: Collection) -> bool:
     """Whether a principal sees who sees a collection: its owner, an admin or an auditor."""
-    return manages(principal, collection) or access.viewer_id(principal) is None
+    return manages(principal, collection) or access.sees_every_dataset(principal)
 
 
 @dataclass(frozen=True)
-class Board:
+class OpenedCollection:
     """A collection as one reader sees it.
 
     Attributes:
@@ -90,7 +90,7 @@ def describe_collection(collection: Collection, *, tells_owner: bool) -> Documen
     }
 
 
-def open_board(services: Services, credential: Credential | None, name: str) -> Board:
+def open_collection(services: Services, credential: Credential | None, name: str) -> OpenedCollection:
     """Return a collection as the caller sees it.
 
     Raises:
@@ -104,11 +104,13 @@ def open_board(services: Services, credential: Credential | None, name: str) -> 
         if collection is not None and figure_access.is_collection_visible(
             session, services.keyring, principal, collection
         ):
-            return build_board(services, session, principal, collection)
+            return open_collection_for(services, session, principal, collection)
     raise NoCredentialError if credential is None else NotFoundError
 
 
-def build_board(services: Services, session: Session, principal: Principal | None, collection: Collection) -> Board:
+def open_collection_for(
+    services: Services, session: Session, principal: Principal | None, collection: Collection
+) -> OpenedCollection:
     """Return a collection that a reader may see, as it sees it.
 
     Raises:
@@ -117,7 +119,7 @@ def build_board(services: Services, session: Session, principal: Principal | Non
     rights = figure_access.CollectionRights(session, services.keyring, principal, collection)
     members = figure_collections.list_members(session, collection)
     is_managed = principal is not None and oversees(principal, collection)
-    return Board(services.database, collection, list(filter(rights.may_open, members)), is_managed)
+    return OpenedCollection(services.database, collection, list(filter(rights.may_open, members)), is_managed)
 
 
 def list_collections(

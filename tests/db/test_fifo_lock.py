@@ -15,21 +15,21 @@ from app.db.fifo_lock import FifoLock
 
 
 @pytest.fixture
-def turns() -> Iterator[FifoLock]:
-    turns = FifoLock()
-    yield turns
-    assert turns.take(0)  # whatever happened, it is free in the end
-    turns.pass_on()
-    assert turns.take(0)
+def lock() -> Iterator[FifoLock]:
+    lock = FifoLock()
+    yield lock
+    assert lock.acquire(0)  # whatever happened, it is free in the end
+    lock.release()
+    assert lock.acquire(0)
 
 
-def test_a_free_turn_is_taken_at_once_and_only_once(turns: FifoLock) -> None:
-    assert turns.take(0)
-    assert not turns.take(0.01)
-    turns.pass_on()
+def test_a_free_lock_is_acquired_at_once_and_only_once(lock: FifoLock) -> None:
+    assert lock.acquire(0)
+    assert not lock.acquire(0.01)
+    lock.release()
 
 
-def test_who_gave_up_is_passed_over(turns: FifoLock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_gave_up_is_passed_over(lock: FifoLock, monkeypatch: pytest.MonkeyPatch) -> None:
     gives_up = threading.Event()
 
     class GivingUp:
@@ -40,44 +40,46 @@ def test_who_gave_up_is_passed_over(turns: FifoLock, monkeypatch: pytest.MonkeyP
 
         def release(self) -> None: ...
 
-    assert turns.take(0)
+    assert lock.acquire(0)
     with ThreadPoolExecutor(2) as pool:
         monkeypatch.setattr(fifo_lock, "threading", SimpleNamespace(Lock=GivingUp))
-        impatient = pool.submit(turns.take, 10)
-        assert becomes(lambda: len(turns._waiting) == 1)
+        impatient = pool.submit(lock.acquire, 10)
+        assert becomes(lambda: len(lock._waiting) == 1)
         monkeypatch.setattr(fifo_lock, "threading", threading)
-        patient = pool.submit(turns.take, 60)
-        assert becomes(lambda: len(turns._waiting) == 2)
+        patient = pool.submit(lock.acquire, 60)
+        assert becomes(lambda: len(lock._waiting) == 2)
         gives_up.set()
         assert not impatient.result()
-        turns.pass_on()
+        lock.release()
         assert patient.result()
-    turns.pass_on()
+    lock.release()
 
 
-def test_a_turn_that_comes_at_the_last_instant_is_taken(turns: FifoLock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_handed_over_at_the_last_instant_is_acquired(
+    lock: FifoLock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class TooLate:
         """A lock that is handed over in the instant after its wait has ended."""
 
         def acquire(self, timeout: float = -1) -> bool:
             if timeout < 0:
                 return True
-            turns.pass_on()
+            lock.release()
             return False
 
         def release(self) -> None: ...
 
-    assert turns.take(0)
+    assert lock.acquire(0)
     monkeypatch.setattr(fifo_lock, "threading", SimpleNamespace(Lock=TooLate))
-    assert turns.take(0)
-    turns.pass_on()
+    assert lock.acquire(0)
+    lock.release()
 
 
 def test_writers_are_served_in_the_order_in_which_they_came(tmp_path: Path) -> None:
     """Under load a pool of one connection serves the same thread again and again, until the others are refused."""
     database = Database(f"sqlite:///{tmp_path}/ledger.sqlite3", Limits(queue_seconds=60))
     assert isinstance(database._home, Sqlite)
-    waiting = database._home._turns._waiting
+    waiting = database._home._write_lock._waiting
     served = []
 
     def write(number: int) -> None:
