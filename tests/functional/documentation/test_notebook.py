@@ -15,7 +15,7 @@ NOTEBOOK = Path(__file__).parents[3] / "docs" / "notebooks" / "penguins.ipynb"
 COLUMNS: dict[str, Any] = {
     "body_mass_g": {"kind": "integer", "bounds": [2000, 7000], "label": "Body mass", "unit": "g"},
     "bill_length_mm": {"kind": "real", "bounds": [30, 65], "label": "Bill length", "unit": "mm"},
-    "flipper_length_mm": {"kind": "integer", "bounds": [150, 250], "unit": "mm"},
+    "flipper_length_mm": {"kind": "integer", "bounds": [170, 235], "unit": "mm"},
     "species": {"kind": "category", "categories": ["Adelie", "Chinstrap", "Gentoo"], "nullable": False},
     "island": {"kind": "category", "categories": ["Biscoe", "Dream", "Torgersen"], "nullable": False},
 }
