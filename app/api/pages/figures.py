@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf
+from app.api.direct_route import DirectRoute
 from app.api.figure_responses import Known, Since, conditional_response, read_version
+from app.api.parameters.callers import ReaderOf
+from app.api.parameters.service_addresses import BasePathOf, FrameAncestorsOf
 from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError
 from app.services.figures import reading

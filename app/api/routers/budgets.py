@@ -3,21 +3,14 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    ExtentOf,
-    GrantOf,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    NumberInPath,
-    number_in_path,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.path_parameters import NumberInPath, number_in_path
+from app.api.parameters.query_parameters import ExtentOf, GrantOf
 from app.api.responses import created_response, json_response, list_response, tagged_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses, json_body, upload_body
-from app.api.query_parameters import StrictRoute
+from app.api.parameters.callers import BEARER, CallerOf
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import Column, DatasetRequest, DatasetUpload, SourcedDatasetRequest
+from app.api.strict_route import StrictRoute
 from app.api.uploads import OpenUploads
 from app.db.repositories.principals import Principal
 from app.engines.ingest import Units

@@ -6,15 +6,15 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.openapi.operations import describe_responses, json_body, upload_body
-from app.api.query_parameters import StrictRoute
+from app.api.parameters.callers import BEARER, CallerOf
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
 from app.api.schemas.drafts import DraftRequest, DraftUpload, SourcedDraftRequest
+from app.api.strict_route import StrictRoute
 from app.api.uploads import OpenUploads
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin

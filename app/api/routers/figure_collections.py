@@ -3,20 +3,14 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    ReaderOf,
-    SearchOf,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.figure_responses import Known, collected_response
 from app.api.list_pages import PageByNameOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf, ReaderOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.query_parameters import SearchOf
 from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
 from app.api.schemas import figure_collections as schemas
 from app.errors import AlreadyExistsError, NameTakenError, PreconditionFailedError

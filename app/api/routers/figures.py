@@ -5,22 +5,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    BaseAddressOf,
-    CallerOf,
-    DirectRoute,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    ReaderOf,
-    SearchOf,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.figure_responses import Known, Since, collected_response, figure_response, read_version, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import Page, PageByNameOf, PageOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf, ReaderOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.query_parameters import SearchOf
+from app.api.parameters.service_addresses import BaseAddressOf
 from app.api.responses import created_response, json_response, list_response, page_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
