@@ -14,8 +14,9 @@ from starlette.middleware.cors import CORSMiddleware
 from app import logs, metrics, traces
 from app.api import problems
 from app.api.head_routes import add_head_routes
-from app.api.middleware.authentication import AuthenticationGate, ErrorBarrier
+from app.api.middleware.authentication import AuthenticationGate
 from app.api.middleware.concurrency_limit import ConcurrencyLimit
+from app.api.middleware.error_barrier import ErrorBarrier
 from app.api.middleware.rate_limit import RateLimit
 from app.api.middleware.request_log import RequestLog
 from app.api.openapi import document, problem_pages
