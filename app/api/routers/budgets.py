@@ -16,6 +16,7 @@ from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
 from app.errors import PreconditionFailedError
 from app.services.datasets import budgets, dataset_verification
+from app.services.identity import principals
 
 router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute, dependencies=[BEARER])
 
@@ -89,7 +90,7 @@ def grant(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     """
     entered = caller.enter(name)
     entered.require_rule()
-    grantee = budgets.find_grantee(caller.services, principal)
+    grantee = principals.require_in_force(caller.services, principal)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     granted, is_new = budgets.grant_allowance(
         caller.services, entered, grantee, request.epsilon_limit, request.window_days, wanted

@@ -24,6 +24,7 @@ from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
 from app.errors import DatasetClosedError, NameTakenError
+from app.services import access
 from app.services.context import Services
 from app.services.datasets import closure, dataset_facts, revalidation
 from app.services.datasets.registration import (
@@ -31,7 +32,6 @@ from app.services.datasets.registration import (
     check_registration,
     ingest,
     register_dataset,
-    require_owner,
 )
 from app.services.planning.columns import DeclaredColumns
 from app.services.rendering.documents import Document
@@ -96,7 +96,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
     # Asynchronous, unlike the other routes: it reads an uploaded file only after it knows that the caller may send one.
     if media_type(request.headers) != "application/json":
         return await upload(request, caller)
-    owner = await run_in_threadpool(require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "application/json")
     registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
@@ -115,7 +115,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
 )
 async def upload(request: Request, caller: CallerOf) -> Response:
     """Register the table in `file`, which `metadata` describes."""
-    owner = await run_in_threadpool(require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "multipart/form-data")
     with uploads.open_for(owner.name):

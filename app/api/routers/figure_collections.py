@@ -15,6 +15,7 @@ from app.api.responses import MEDIA_TYPE, created_response, json_response, list_
 from app.api.schemas import figure_collections as schemas
 from app.errors import AlreadyExistsError, NameTakenError, PreconditionFailedError
 from app.json_text import encode_json
+from app.services import access
 from app.services.figures import boards, collection_grants, composing
 from app.services.figures.composing import Composition, FigureName
 from app.services.preconditions import entity_tag
@@ -59,7 +60,7 @@ def put_collection(
 
     For owners, with figures of their own datasets, and for admins: a collection shows its figures to its viewers.
     """
-    principal = composing.require_composer(caller.services, caller.credential)
+    principal = access.require_owner(caller.services.database, caller.credential)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     names = [FigureName(each.dataset, each.figure) for each in request.figures]
     asked = Composition(request.title, request.note, request.audience, names)
@@ -99,7 +100,7 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
 )
 def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Delete a collection with all that was granted on it. Its figures stay published."""
-    principal = composing.require_composer(caller.services, caller.credential)
+    principal = access.require_owner(caller.services.database, caller.credential)
     composing.delete_collection(caller.services, principal, name, read_precondition(if_match))
     return Response(status_code=204)
 
@@ -138,7 +139,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 )
 def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the figures that are in the collection, and nothing else of their datasets."""
-    asking = composing.require_composer(caller.services, caller.credential)
+    asking = access.require_owner(caller.services.database, caller.credential)
     wanted = read_precondition(None, if_none_match)
     if not collection_grants.grant_viewer(caller.services, asking, name, principal, wanted):
         return Response(status_code=204)
@@ -154,6 +155,6 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 )
 def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to a collection."""
-    asking = composing.require_composer(caller.services, caller.credential)
+    asking = access.require_owner(caller.services.database, caller.credential)
     collection_grants.revoke_viewer(caller.services, asking, name, principal)
     return Response(status_code=204)

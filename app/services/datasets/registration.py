@@ -18,9 +18,8 @@ from app.engines.storage.table_intake import Ingested
 from app.errors import InvalidRequestError, NameTakenError, OverloadedError, UnavailableError
 from app.ledger import accounts
 from app.ledger.units import epsilon_text
-from app.roles import Role
-from app.services import access, audit_records
-from app.services.access import Credential, rules
+from app.services import audit_records
+from app.services.access import rules
 from app.services.context import Services
 from app.services.datasets.dataset_facts import dataset_document
 from app.services.datasets.registration_report import make_report
@@ -43,13 +42,6 @@ class Registration:
     form: FileFormat = PLAIN
     units: Units | None = None
     origin: TableOrigin | None = None
-
-
-def require_owner(services: Services, credential: Credential) -> Principal:
-    """Return the caller if it may register datasets, or raise an error."""
-    principal = access.authenticate(services.database, credential)
-    access.require(principal, Role.OWNER, Role.ADMIN)
-    return principal
 
 
 def check_registration(services: Services, owner: Principal, registration: Registration) -> None:
