@@ -1,4 +1,4 @@
-"""ASGI middleware that answers defects of the service, outside of authentication."""
+"""ASGI middleware around authentication and the routes: it answers for what they did not expect."""
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
