@@ -59,6 +59,7 @@ class NotFoundError(SnapledgerError):
 
 NO_DATASET = "there is no such dataset, or your key may not see it: check its name"
 NO_PRINCIPAL = "there is no such principal, or it is disabled: check its name"
+NO_ALLOWANCE = "You have no allowance on this dataset: its owner can grant one."
 
 
 class ForbiddenError(SnapledgerError):

@@ -1,6 +1,5 @@
 """Responses of figures: the form by suffix or Accept header, and conditional requests (RFC 9110)."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -47,17 +46,6 @@ def split_suffix(name: str) -> tuple[str, Form | None]:
     if suffix not in set(Form):
         raise NotFoundError("a figure has no such form: its suffix is .json, .csv, .arrow or .parquet, or none")
     return stem, Form(suffix)
-
-
-def read_version(text: str) -> int:
-    """Return the number of a version.
-
-    Raises:
-        NotFoundError: no version has this number.
-    """
-    if re.fullmatch("[0-9]{1,9}", text) is None:
-        raise NotFoundError
-    return int(text)
 
 
 def figure_response(  # noqa: PLR0913, PLR0917 - what, for whom, in which form, and what the caller has

@@ -18,7 +18,7 @@ from app.db.dialects.upsert import upsert
 from app.db.repositories.principals import Principal
 from app.db.session import Session, WriteSession
 from app.db.tables import allowances, datasets, principals
-from app.errors import BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
+from app.errors import NO_ALLOWANCE, BudgetExhaustedError, ForbiddenError, InvalidRequestError, NotFoundError
 from app.ledger import accounts, held_accounts
 from app.ledger.chain import entries
 from app.ledger.chain.keyring import Seal
@@ -227,7 +227,7 @@ def debit(
         raise ValueError("a debit is not negative")
     row = held_accounts.hold_allowance(transaction, dataset_id, principal_id)
     if row is None or row.revoked:
-        raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+        raise ForbiddenError(NO_ALLOWANCE)
     allowance = allowance_of_row(transaction, row)
     if cost_nano > allowance.remaining_nano:
         raise allowance.refusal(cost_nano)

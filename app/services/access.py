@@ -8,12 +8,12 @@ import secrets
 from dataclasses import dataclass
 
 from app.db.database import Database
-from app.db.repositories import credentials
+from app.db.repositories import credentials, principals
 from app.db.repositories.credentials import Credential, KeyDigest
 from app.db.repositories.datasets import Dataset
 from app.db.repositories.principals import Principal
-from app.db.session import ReadSession
-from app.errors import NO_DATASET, ForbiddenError, NotFoundError, UnauthenticatedError
+from app.db.session import ReadSession, Session
+from app.errors import NO_ALLOWANCE, NO_DATASET, NO_PRINCIPAL, ForbiddenError, NotFoundError, UnauthenticatedError
 from app.ledger import caller_lookup
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
@@ -61,6 +61,18 @@ def principal_of(session: ReadSession, credential: Credential) -> Principal:
     return principal
 
 
+def find_in_force(session: Session, name: str) -> Principal:
+    """Return the principal with this name.
+
+    Raises:
+        NotFoundError: the principal does not exist or is disabled.
+    """
+    principal = principals.find_by_name(session, name) if is_name(name) else None
+    if principal is None or principal.disabled_at is not None:
+        raise NotFoundError(NO_PRINCIPAL)
+    return principal
+
+
 def sees_every_dataset(principal: Principal) -> bool:
     """Whether a principal sees all datasets and all figures: admins and auditors do."""
     return principal.role in SEES_EVERY_DATASET
@@ -79,6 +91,13 @@ def require(principal: Principal, *roles: Role) -> None:
     """
     if principal.role not in roles:
         raise ForbiddenError(f"This needs the role {' or '.join(roles)}; yours is {principal.role}.")
+
+
+def require_owner(database: Database, credential: Credential) -> Principal:
+    """Return the caller if it may register datasets and compose collections: an owner or an admin."""
+    principal = authenticate(database, credential)
+    require(principal, Role.OWNER, Role.ADMIN)
+    return principal
 
 
 def manages(principal: Principal, dataset: Dataset) -> bool:
@@ -142,7 +161,7 @@ class Access:
         """
         self.require_planning()
         if self.allowance is None:
-            raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+            raise ForbiddenError(NO_ALLOWANCE)
         return self.allowance
 
 

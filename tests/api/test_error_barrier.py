@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.api.middleware.authentication import ErrorBarrier
+from app.api.middleware.error_barrier import ErrorBarrier
 
 HIDDEN = "nobody-may-see-this"
 

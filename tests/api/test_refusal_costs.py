@@ -186,7 +186,10 @@ def read(model: type[RequestModel], body: bytes) -> int:
 
 
 def seconds(model: type[RequestModel], body: bytes, attempts: int) -> float:
-    """The processor time that it takes to read a body."""
+    """The processor time that it takes to read a body.
+
+    Not the number of calls: within one of them, such as `int` or a regular expression, C could do quadratic work.
+    """
     least = float("inf")
     for _ in range(attempts):
         started = time.thread_time()

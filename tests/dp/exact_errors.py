@@ -1,4 +1,4 @@
-"""The exact distribution of a release's error."""
+"""The exact distributions of the errors of releases and of counts."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from gmpy2 import mpq
 
+from app.dp.mechanism.mechanism import Mechanism
 from app.dp.mechanism.parameters import Parameters
 
 
@@ -24,3 +25,14 @@ def error_distribution(parameters: Parameters, truth: mpq) -> tuple[npt.NDArray[
     outer = [(-bound, low), *zip(points, chances, strict=True), (bound, high)]
     values, probabilities = zip(*outer, strict=True)
     return np.array(values) - x, np.array(probabilities)
+
+
+def lattice_errors(mechanism: Mechanism, tail: float) -> list[tuple[int, float]]:
+    """The errors of a count that is no nearer to a clamp than they reach, each with its probability."""
+    rho = float(mechanism.parameters.grid / mechanism.parameters.scale)
+    assert mechanism.parameters.grid == 1
+    atoms, j = [(0, -math.expm1(-rho / 2))], 1
+    while (mass := math.sinh(rho / 2) * math.exp(-rho * j)) > tail:
+        atoms += [(j, mass), (-j, mass)]
+        j += 1
+    return atoms

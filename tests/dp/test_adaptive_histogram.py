@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from exact_errors import lattice_errors
 from gmpy2 import mpq
 
 from app.dp.derived import adaptive_quantile, derive
@@ -109,17 +110,6 @@ def test_every_row_is_counted_once_in_each_step() -> None:
             assert sum(fine[:place]) == sum(answer[: cells.edges[place]]) + p * 15
 
 
-def lattice(mechanism: Mechanism, tail: float) -> list[tuple[int, float]]:
-    """The errors of a count that is no nearer to a clamp than they reach, each with its probability."""
-    rho = float(mechanism.parameters.grid / mechanism.parameters.scale)
-    assert mechanism.parameters.grid == 1
-    atoms, j = [(0, -math.expm1(-rho / 2))], 1
-    while (mass := math.sinh(rho / 2) * math.exp(-rho * j)) > tail:
-        atoms += [(j, mass), (-j, mass)]
-        j += 1
-    return atoms
-
-
 def miss_probability(
     probabilities: tuple[mpq, ...], answer: tuple[int, ...], coarse: Sequence[mpq], alpha: mpq
 ) -> float:
@@ -137,7 +127,7 @@ def miss_probability(
     scale = counted.sensitivity * mechanism.parameters.scale
     exact = counted.search(answer, scale, recorder(counted, coarse, []))
     missed = seen = 0.0
-    for errors in itertools.product(lattice(mechanism, 3e-3), repeat=counted.fine_cells):
+    for errors in itertools.product(lattice_errors(mechanism, 3e-3), repeat=counted.fine_cells):
         fine = [count + error for count, (error, _) in zip(exact[len(coarse) :], errors, strict=True)]
         released = (*coarse, *fine)
         probability = math.prod(mass for _, mass in errors)

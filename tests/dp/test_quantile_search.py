@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import pytest
+from exact_errors import lattice_errors
 from gmpy2 import mpq
 
 from app.dp.derived import derive
@@ -83,24 +84,13 @@ def test_one_person_changes_each_count_by_the_sensitivity_whatever_was_released(
     assert greatest == 1
 
 
-def lattice(mechanism: Mechanism, tail: float) -> list[tuple[int, float]]:
-    """The errors of a count that is no nearer to a clamp than they reach, each with its probability."""
-    rho = float(mechanism.parameters.grid / mechanism.parameters.scale)
-    assert mechanism.parameters.grid == 1
-    atoms, j = [(0, -math.expm1(-rho / 2))], 1
-    while (mass := math.sinh(rho / 2) * math.exp(-rho * j)) > tail:
-        atoms += [(j, mass), (-j, mass)]
-        j += 1
-    return atoms
-
-
 def missed(quantile: Quantile, mechanism: Mechanism, answer: tuple[int, ...], alpha: mpq) -> list[float]:
     """For each probability, with which probability its interval misses it: over all that may be released.
 
     Releases that are too rare to be looked at count as misses.
     """
     search = cast("QuantileSearch", quantile.search)
-    atoms = lattice(mechanism, 2e-3)
+    atoms = lattice_errors(mechanism, 2e-3)
     values = [i for i, count in enumerate(answer) for _ in range(count)]
     truths = [values[math.ceil(p * len(values)) - 1] for p in quantile.probabilities]
     misses = [0.0] * len(truths)

@@ -13,7 +13,7 @@ import pytest
 from gmpy2 import mpq
 
 import app
-from app.api import dependencies
+from app.api.parameters import json_bodies
 from app.api.schemas.planning import FreePlanRequest
 from app.db.repositories.datasets import Dataset
 from app.dp.statistics import build
@@ -98,9 +98,9 @@ def test_bodies_take_no_more_than_estimated(value: str) -> None:
 
     def add(place: int) -> Any:
         text = f'{{"n":{place + 2},"epsilon":1,"statistic":{{"kind":"count","where":{where}}}}}'
-        return dependencies._parse_body(FreePlanRequest, text.encode()).canonical
+        return json_bodies._parse_body(FreePlanRequest, text.encode()).canonical
 
-    assert_honest(dependencies._parse_body.cache, add)
+    assert_honest(json_bodies._parse_body.cache, add)
 
 
 def needs(place: int, statistic: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""ASGI middleware before routing: the error barrier and authentication.
+"""ASGI middleware before routing: authentication.
 
 It reads the credential of a request. `app.services.access` decides whether that is valid: an expired key is not.
 """
@@ -11,7 +11,6 @@ from typing import Final
 
 from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
@@ -44,34 +43,6 @@ CREDENTIAL: Final = "snapledger.credential"
 
 ANONYMOUS: Final = "(no key)"
 """How the log and the rate limit name callers without a key, with their address."""
-
-
-class ErrorBarrier:
-    """Answers an unexpected exception with 500. Neither the response nor the log contains the exception's text."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and catch every exception."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watched)
-        except ClientDisconnect:
-            return  # the client has disconnected, and nothing was changed
-        except Exception as error:  # noqa: BLE001 - the barrier is for all of them
-            response = problems.render_internal_error(error)
-            if not started:
-                await response(scope, receive, send)
 
 
 def _has_header(scope: Scope, wanted: bytes) -> bool:

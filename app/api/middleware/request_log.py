@@ -1,4 +1,4 @@
-"""ASGI middleware that gives every request an id, a line in the log, metrics and security headers."""
+"""ASGI middleware that gives every request an id, a line in the log and metrics, and its response security headers."""
 
 import os
 import re
@@ -9,18 +9,12 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import metrics, traces
+from app.api.middleware.security_headers import list_missing_headers
 from app.logs import request_id
 
 PRINCIPAL: Final = "snapledger.principal"
 RATE_HEADERS: Final = "snapledger.rate-headers"
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z._-]{1,64}")
-_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
-_UNLESS_SAID: Final = (  # pages set their own; an error response instead of a page does not
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"x-frame-options", b"DENY"),
-    (b"cache-control", b"no-store"),
-    (b"cross-origin-resource-policy", b"same-site"),  # browsers send a known password with pictures of other pages
-)
 _UNROUTED: Final = "unrouted"
 _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -33,12 +27,6 @@ def _request_id_of(scope: Scope) -> str:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value, "ascii")
     return os.urandom(16).hex()
-
-
-def _add_security_headers(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a response with the security headers that it does not set itself."""
-    said = {name for name, _ in own}
-    return [*_HEADERS, *(header for header in _UNLESS_SAID if header[0] not in said)]
 
 
 class RequestLog:
@@ -60,7 +48,7 @@ class RequestLog:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 own = [*message["headers"], (b"x-request-id", identity.encode()), *scope.get(RATE_HEADERS, ())]
-                message["headers"] = [*own, *_add_security_headers(own)]
+                message["headers"] = [*own, *list_missing_headers(own)]
             await send(message)
 
         metrics.IN_FLIGHT.inc()

@@ -3,9 +3,12 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf, RefreshOf
+from app.api.direct_route import DirectRoute
 from app.api.figure_responses import Known, collected_response
 from app.api.pages.figures import framing_policy
+from app.api.parameters.callers import ReaderOf
+from app.api.parameters.query_parameters import RefreshOf
+from app.api.parameters.service_addresses import BasePathOf, FrameAncestorsOf
 from app.services.figures.collection_reading import open_collection
 from app.services.figures.display.board_page import render_board
 

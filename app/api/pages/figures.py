@@ -5,10 +5,14 @@ from collections.abc import Callable, Sequence
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BasePathOf, DirectRoute, FrameAncestorsOf, ReaderOf
-from app.api.figure_responses import Known, Since, conditional_response, read_version
+from app.api.direct_route import DirectRoute
+from app.api.figure_responses import Known, Since, conditional_response
+from app.api.parameters.callers import ReaderOf
+from app.api.parameters.path_parameters import number_in_path
+from app.api.parameters.service_addresses import BasePathOf, FrameAncestorsOf
 from app.api.server.worker_pool import mark_quick
 from app.errors import NotFoundError
+from app.ledger.figures import MAX_VERSION
 from app.services.figures import reading
 from app.services.figures.display.images import render_png, render_svg
 from app.services.figures.display.page import render_page
@@ -70,7 +74,9 @@ def version_chart(  # noqa: PLR0913, PLR0917 - the headers of a conditional requ
     number = picture.removesuffix(".svg")
     if number == picture:
         raise NotFoundError
-    opened = reading.open_figure(reader.services, reader.credential, dataset, figure, read_version(number))
+    opened = reading.open_figure(
+        reader.services, reader.credential, dataset, figure, number_in_path(number, MAX_VERSION)
+    )
     headers = framing_policy(ancestors)
     if reader.credential is not None:
         headers |= _KEPT_BY_ONE

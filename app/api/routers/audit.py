@@ -3,9 +3,10 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute
+from app.api.direct_route import DirectRoute
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
 from app.api.responses import json_response, list_response
 from app.api.schemas import responses
 from app.services import audit_records

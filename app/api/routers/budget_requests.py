@@ -5,9 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, StateOf
+from app.api.direct_route import DirectRoute
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.query_parameters import StateOf
 from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.administration import BudgetRequestBody, DeclineRequest, GrantRequest

@@ -3,26 +3,20 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    ExtentOf,
-    GrantOf,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    NumberInPath,
-    number_in_path,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.path_parameters import NumberInPath, number_in_path
+from app.api.parameters.query_parameters import ExtentOf, GrantOf
 from app.api.responses import created_response, json_response, list_response, tagged_response
 from app.api.schemas import responses
 from app.api.schemas.administration import AdjustmentRequest, AllowanceRequest
 from app.errors import PreconditionFailedError
 from app.services.datasets import budgets, dataset_verification
+from app.services.identity import principals
 
 router = APIRouter(prefix="/v1/datasets/{name}", tags=["budgets"], route_class=DirectRoute, dependencies=[BEARER])
 
@@ -96,7 +90,7 @@ def grant(  # noqa: PLR0913, PLR0917 - the headers of a conditional request
     """
     entered = caller.enter(name)
     entered.require_manager()
-    grantee = budgets.find_grantee(caller.services, principal)
+    grantee = principals.require_in_force(caller.services, principal)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     granted, is_new = budgets.grant_allowance(
         caller.services, entered, grantee, request.epsilon_limit, request.window_days, wanted

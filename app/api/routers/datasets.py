@@ -8,25 +8,31 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import NOT_OPEN, describe_responses, json_body, upload_body
-from app.api.query_parameters import StrictRoute
+from app.api.parameters.callers import BEARER, CallerOf
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import created_response, json_response, list_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import Column, DatasetRequest, DatasetUpload, SourcedDatasetRequest
+from app.api.strict_route import StrictRoute
 from app.api.uploads import OpenUploads
 from app.db.repositories.principals import Principal
 from app.engines.ingest import Units
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
 from app.errors import DatasetClosedError, NameTakenError
+from app.services import access
 from app.services.context import Services
-from app.services.datasets import registration as datasets
-from app.services.datasets.registration import Registration
+from app.services.datasets import closure, dataset_facts, revalidation
+from app.services.datasets.registration import (
+    Registration,
+    check_registration,
+    ingest,
+    register_dataset,
+)
 from app.services.planning.columns import DeclaredColumns
 from app.services.rendering.documents import Document
 
@@ -90,7 +96,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
     # Asynchronous, unlike the other routes: it reads an uploaded file only after it knows that the caller may send one.
     if media_type(request.headers) != "application/json":
         return await upload(request, caller)
-    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "application/json")
     registration = await run_in_threadpool(_read_elsewhere, await read_json(request))
@@ -109,7 +115,7 @@ async def register(request: Request, caller: CallerOf) -> Response:
 )
 async def upload(request: Request, caller: CallerOf) -> Response:
     """Register the table in `file`, which `metadata` describes."""
-    owner = await run_in_threadpool(datasets.require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "multipart/form-data")
     with uploads.open_for(owner.name):
@@ -127,9 +133,9 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
     registration: Registration,
     file: BinaryIO | None,
 ) -> Document:
-    await run_in_threadpool(datasets.check_registration, services, owner, registration)
-    ingested = await uploads.run(request, partial(datasets.ingest, services, registration, file))
-    return await run_in_threadpool(datasets.register_dataset, services, owner, registration, ingested)
+    await run_in_threadpool(check_registration, services, owner, registration)
+    ingested = await uploads.run(request, partial(ingest, services, registration, file))
+    return await run_in_threadpool(register_dataset, services, owner, registration, ingested)
 
 
 @router.get(
@@ -140,7 +146,7 @@ async def _register(  # noqa: PLR0913, PLR0917 - who registers what, and how it 
 )
 def list_datasets(caller: CallerOf, page: PageOf) -> Response:
     """The datasets that the caller may see."""
-    found = datasets.list_datasets(
+    found = dataset_facts.list_datasets(
         caller.services, caller.credential, page.after_name, page.limit + 1, newest=page.newest
     )
     return list_response("datasets", found, page, "name")
@@ -154,7 +160,7 @@ def list_datasets(caller: CallerOf, page: PageOf) -> Response:
 )
 def one_dataset(name: str, caller: CallerOf) -> Response:
     """A dataset's public facts."""
-    return json_response(datasets.describe_dataset(caller.services, caller.enter(name)))
+    return json_response(dataset_facts.describe_dataset(caller.services, caller.enter(name)))
 
 
 @router.post(
@@ -168,7 +174,7 @@ def revalidate(name: str, caller: CallerOf) -> Response:
 
     Otherwise the dataset is stale. Only its owner may call this, and the response does not reveal the number of rows.
     """
-    return json_response(datasets.revalidate_dataset(caller.services, caller.enter(name)))
+    return json_response(revalidation.revalidate_dataset(caller.services, caller.enter(name)))
 
 
 @router.delete(
@@ -180,5 +186,5 @@ def revalidate(name: str, caller: CallerOf) -> Response:
 )
 def close(name: str, caller: CallerOf) -> Response:
     """Delete the data for good; the ledger and the releases stay readable, and the name stays taken."""
-    datasets.close_dataset(caller.services, caller.enter(name))
+    closure.close_dataset(caller.services, caller.enter(name))
     return Response(status_code=204)

@@ -3,8 +3,11 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody, KeyHeaders, idempotency_key, validate_question
+from app.api.direct_route import DirectRoute
 from app.api.openapi.operations import PLANNING, RELEASING, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.idempotency_keys import KeyHeaders, idempotency_key
+from app.api.parameters.json_bodies import JsonBody, validate_question
 from app.api.responses import MEDIA_TYPE, answer_response
 from app.api.schemas.derived import DerivedAnswer, DerivedPlan, DerivedRequest
 from app.services.planning.derived_accuracy import Target

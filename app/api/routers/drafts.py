@@ -6,19 +6,20 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf
 from app.api.json_codec import decode
 from app.api.openapi.operations import describe_responses, json_body, upload_body
-from app.api.query_parameters import StrictRoute
+from app.api.parameters.callers import BEARER, CallerOf
 from app.api.request_bodies import media_type, read_json, read_upload, require_media_type
 from app.api.responses import json_response
 from app.api.schemas import responses
 from app.api.schemas.base import validate
 from app.api.schemas.drafts import DraftRequest, DraftUpload, SourcedDraftRequest
+from app.api.strict_route import StrictRoute
 from app.api.uploads import OpenUploads
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.connections import TableOrigin
-from app.services.datasets import drafts, registration
+from app.services import access
+from app.services.datasets import drafts
 
 router = APIRouter(prefix="/v1", tags=["datasets"], route_class=StrictRoute, dependencies=[BEARER])
 
@@ -42,7 +43,7 @@ async def draft(request: Request, caller: CallerOf) -> Response:
     # Asynchronous, as a registration is.
     if media_type(request.headers) != "application/json":
         return await draft_upload(request, caller)
-    owner = await run_in_threadpool(registration.require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "application/json")
     source = (await run_in_threadpool(_read_elsewhere, await read_json(request))).source
@@ -63,7 +64,7 @@ async def draft_upload(request: Request, caller: CallerOf) -> Response:
 
     The draft has values of the data, and is for the table's owner only. The service keeps neither file nor draft.
     """
-    owner = await run_in_threadpool(registration.require_owner, caller.services, caller.credential)
+    owner = await run_in_threadpool(access.require_owner, caller.services.database, caller.credential)
     uploads: OpenUploads = request.app.state.uploads
     require_media_type(request.headers, "multipart/form-data")
     with uploads.open_for(owner.name):
@@ -90,5 +91,5 @@ def _read_metadata(metadata: bytes) -> DraftRequest:
 )
 def list_connections(caller: CallerOf) -> Response:
     """The connections that the operator configured, for owners: by name, without their addresses."""
-    registration.require_owner(caller.services, caller.credential)
+    access.require_owner(caller.services.database, caller.credential)
     return json_response({"connections": drafts.list_connections(caller.services)})

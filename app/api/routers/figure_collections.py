@@ -3,24 +3,19 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    ReaderOf,
-    SearchOf,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.figure_responses import Known, collected_response
 from app.api.list_pages import PageByNameOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf, ReaderOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.query_parameters import SearchOf
 from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response
 from app.api.schemas import figure_collections as schemas
 from app.errors import AlreadyExistsError, NameTakenError, PreconditionFailedError
 from app.json_text import encode_json
+from app.services import access
 from app.services.figures import collection_changes, collection_grants, collection_reading
 from app.services.figures.collection_changes import CollectionDefinition, FigureName
 from app.services.preconditions import entity_tag
@@ -67,7 +62,7 @@ def put_collection(
 
     For owners, with figures of their own datasets, and for admins: a collection shows its figures to its viewers.
     """
-    principal = collection_changes.require_composer(caller.services, caller.credential)
+    principal = access.require_owner(caller.services.database, caller.credential)
     request, wanted = body.validate(), read_precondition(if_match, if_none_match)
     names = [FigureName(each.dataset, each.figure) for each in request.figures]
     asked = CollectionDefinition(request.title, request.note, request.audience, names)
@@ -109,7 +104,7 @@ def one_collection(name: str, reader: ReaderOf, known: Known = None) -> Response
 )
 def delete_collection(name: str, caller: CallerOf, if_match: IfMatchHeaders = None) -> Response:
     """Delete a collection with all that was granted on it. Its figures stay published."""
-    principal = collection_changes.require_composer(caller.services, caller.credential)
+    principal = access.require_owner(caller.services.database, caller.credential)
     collection_changes.delete_collection(caller.services, principal, name, read_precondition(if_match))
     return Response(status_code=204)
 
@@ -151,7 +146,7 @@ def one_viewer(name: str, principal: str, caller: CallerOf) -> Response:
 )
 def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfNoneMatchHeaders = None) -> Response:
     """Let a principal see the figures that are in the collection, and nothing else of their datasets."""
-    asking = collection_changes.require_composer(caller.services, caller.credential)
+    asking = access.require_owner(caller.services.database, caller.credential)
     wanted = read_precondition(None, if_none_match)
     if not collection_grants.grant_viewer(caller.services, asking, name, principal, wanted):
         return Response(status_code=204)
@@ -168,6 +163,6 @@ def grant_viewer(name: str, principal: str, caller: CallerOf, if_none_match: IfN
 )
 def revoke_viewer(name: str, principal: str, caller: CallerOf) -> Response:
     """Revoke a principal's access to a collection."""
-    asking = collection_changes.require_composer(caller.services, caller.credential)
+    asking = access.require_owner(caller.services.database, caller.credential)
     collection_grants.revoke_viewer(caller.services, asking, name, principal)
     return Response(status_code=204)

@@ -6,22 +6,17 @@ from fastapi import APIRouter, Header
 from gmpy2 import mpq
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    BaseAddressOf,
-    CallerOf,
-    DirectRoute,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    ReaderOf,
-    SearchOf,
-    read_precondition,
-)
-from app.api.figure_responses import Known, Since, collected_response, figure_response, read_version, split_suffix
+from app.api.direct_route import DirectRoute
+from app.api.figure_responses import Known, Since, collected_response, figure_response, split_suffix
 from app.api.json_codec import canonical_text
 from app.api.list_pages import Page, PageByNameOf, PageOf
 from app.api.openapi.operations import READERS_ACCESS, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf, ReaderOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
+from app.api.parameters.path_parameters import number_in_path
+from app.api.parameters.query_parameters import SearchOf
+from app.api.parameters.service_addresses import BaseAddressOf
 from app.api.responses import created_response, json_response, list_response, page_response
 from app.api.routers.derived import question_of
 from app.api.schemas import figures as schemas
@@ -29,6 +24,7 @@ from app.api.schemas.statistics import Statistic
 from app.api.server.worker_pool import mark_quick
 from app.errors import AlreadyExistsError, NotReleasedError, PreconditionFailedError
 from app.ledger.figure_lists import FigurePage
+from app.ledger.figures import MAX_VERSION
 from app.services.figures import publishing, reading, viewer_grants
 from app.services.figures.display.atom import MEDIA_TYPE as ATOM
 from app.services.figures.display.atom import render_feed
@@ -251,7 +247,7 @@ def one_version(  # noqa: PLR0913, PLR0917 - the headers of a conditional reques
 ) -> Response:
     """One version of a figure, by its number, in the same forms as the latest one. It never changes."""
     number, form = split_suffix(version)
-    opened = reading.open_figure(reader.services, reader.credential, name, figure, read_version(number))
+    opened = reading.open_figure(reader.services, reader.credential, name, figure, number_in_path(number, MAX_VERSION))
     return figure_response(opened, reader.credential, form, accepted, known, since)
 
 

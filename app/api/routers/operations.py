@@ -7,9 +7,9 @@ from starlette.responses import Response
 from app import metrics
 from app.api.middleware.authentication import read_key
 from app.api.openapi.operations import metrics_response, probe_responses
-from app.api.query_parameters import StrictRoute
 from app.api.responses import json_response
 from app.api.schemas.responses import Health
+from app.api.strict_route import StrictRoute
 from app.errors import UnavailableError
 from app.services.operations import budget_metrics, startup
 

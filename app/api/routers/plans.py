@@ -3,8 +3,10 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import BEARER, CallerOf, DirectRoute, JsonBody
+from app.api.direct_route import DirectRoute
 from app.api.openapi.operations import PLANNING, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.json_bodies import JsonBody
 from app.api.responses import MEDIA_TYPE
 from app.api.routers.datasets import collect_declared_columns
 from app.api.routers.releases import question_of

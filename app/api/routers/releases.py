@@ -3,17 +3,12 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    JsonBody,
-    KeyHeaders,
-    idempotency_key,
-    validate_question,
-)
+from app.api.direct_route import DirectRoute
 from app.api.list_pages import PageOf
 from app.api.openapi.operations import RELEASING, describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.idempotency_keys import KeyHeaders, idempotency_key
+from app.api.parameters.json_bodies import JsonBody, validate_question
 from app.api.responses import answer_response, release_path, releases_response
 from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest

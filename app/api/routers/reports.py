@@ -6,18 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.api import problems
-from app.api.dependencies import (
-    BEARER,
-    CallerOf,
-    DirectRoute,
-    IfMatchHeaders,
-    IfNoneMatchHeaders,
-    JsonBody,
-    read_precondition,
-)
+from app.api.direct_route import DirectRoute
 from app.api.json_codec import canonical_text, decode
 from app.api.list_pages import PageByNameOf, PageOf
 from app.api.openapi.operations import describe_responses
+from app.api.parameters.callers import BEARER, CallerOf
+from app.api.parameters.conditional_headers import IfMatchHeaders, IfNoneMatchHeaders, read_precondition
+from app.api.parameters.json_bodies import JsonBody
 from app.api.responses import MEDIA_TYPE, created_response, json_response, list_response, tagged_response
 from app.api.routers.batches import batch_of
 from app.api.schemas import reports as schemas

@@ -5,9 +5,9 @@ from starlette.responses import Response
 
 from app.api.openapi.operations import probe_responses
 from app.api.pages.sign_on import START_PATH
-from app.api.query_parameters import StrictRoute
 from app.api.responses import json_response
 from app.api.schemas.responses import SignOn
+from app.api.strict_route import StrictRoute
 from app.config import Settings
 from app.services.context import Services
 

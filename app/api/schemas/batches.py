@@ -10,6 +10,7 @@ from app.api.schemas.derived import DerivedBudget
 from app.api.schemas.field_types.filters import MAX_REQUEST_CONDITIONS, MAX_REQUEST_VALUES, require_few_conditions
 from app.api.schemas.field_types.numbers import (
     ALPHA,
+    ONE_IN_TWENTY,
     Epsilon,
     Flag,
     Gamma,
@@ -34,7 +35,6 @@ from app.api.schemas.responses import (
 from app.api.schemas.statistics import Statistic
 from app.dp.mechanism.mechanism import AUTO
 
-ONE_IN_TWENTY = mpq(1, 20)
 MAX_ITEMS = 1_000
 
 

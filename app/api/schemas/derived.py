@@ -11,6 +11,7 @@ from app.api.schemas.field_types.filters import Where
 from app.api.schemas.field_types.json_schema import exactly_one_of
 from app.api.schemas.field_types.numbers import (
     ALPHA,
+    ONE_IN_TWENTY,
     ColumnName,
     DateText,
     Epsilon,
@@ -52,7 +53,6 @@ from app.api.schemas.statistics import (
 )
 from app.dp.mechanism.mechanism import AUTO
 
-ONE_IN_TWENTY = mpq(1, 20)
 MAX_PROBABILITIES = 100
 
 EXCLUDED = "Use only the rows that have a value in each of the columns. How many these are is released too."

@@ -9,6 +9,7 @@ from app.api.schemas.base import RequestModel
 from app.api.schemas.field_types.json_schema import exactly_one_of
 from app.api.schemas.field_types.numbers import (
     ALPHA,
+    ONE_IN_TWENTY,
     Epsilon,
     Flag,
     Gamma,
@@ -21,8 +22,6 @@ from app.api.schemas.field_types.numbers import (
 )
 from app.api.schemas.statistics import Statistic
 from app.dp.mechanism.mechanism import AUTO
-
-ONE_IN_TWENTY = mpq(1, 20)
 
 
 class ReleaseRequest(RequestModel):

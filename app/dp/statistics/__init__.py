@@ -1,4 +1,10 @@
-"""The registry of statistics that can be released; each has a module of its own."""
+"""The registry of statistics that can be released; each has a module of its own.
+
+A new one also needs a model in `app.api.schemas.statistics`; its words and its unit in `statistic_in_words` of
+`app.services.rendering.summaries`, `app.services.planning.presentation` and, for the dashboard, `statistic` of
+`app/web/ui/format.js`; cases in `app.mechanism_audit.neighbours` or exact
+tests in tests/dp; and its section of docs/mathematics.md.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,7 @@ from app.dp.table.conditions import Between, Condition, Missing, NoneOf, NotBetw
 from app.dp.table.sums import CellSums
 from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
-from app.engines.sql.expressions import Node, case, code, column, double, is_nan, is_null, whole
+from app.engines.sql.expressions import Node, alias, case, code, column, double, is_nan, is_null, whole
 from app.engines.sql.queries import Dialect, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
 
@@ -31,16 +31,16 @@ def cells_query(needs: CellSums, table: exp.Table | exp.Subquery, dialect: Diale
     keys = [f"a{i}" for i in range(len(needs.axes))]
     inside = case([(all_hold(needs.conditions), whole(1))], whole(0)) if needs.conditions else whole(1)
     coarse = [_coarse(column(name), bins) for name, bins in needs.axes]
-    coded = [_alias(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
+    coded = [alias(value, key) for key, value in zip([*keys, _INSIDE], [*coarse, inside], strict=True)]
     lookup = CategoryLookup()
-    located = [_alias(_cell(needs, lookup), _CELL)]
+    located = [alias(_cell(needs, lookup), _CELL)]
     totals: list[Node] = [exp.Count(this=exp.Star())]
     if needs.summed is not None:
-        coded.append(_alias(code(column(needs.summed[0]), needs.summed[1]), _CODE))
+        coded.append(alias(code(column(needs.summed[0]), needs.summed[1]), _CODE))
         located.append(column(_CODE))
         totals.append(exact_sum(column(_CODE), dialect))
     if needs.weighted is not None:
-        coded.append(_alias(code(column(needs.weighted[0]), needs.weighted[1]), _WEIGHT))
+        coded.append(alias(code(column(needs.weighted[0]), needs.weighted[1]), _WEIGHT))
         located.append(column(_WEIGHT))
         product = exp.Mul(this=column(_CODE), expression=column(_WEIGHT))
         totals += [exact_sum(column(_WEIGHT), dialect), exact_sum(product, dialect)]
@@ -62,10 +62,6 @@ def cells_answer(needs: CellSums, rows: Iterable[tuple[Any, ...]]) -> tuple[int,
 
 def _select(source: Node, *expressions: Node) -> exp.Select:
     return exp.select(*expressions, copy=False).from_(source, copy=False)
-
-
-def _alias(value: Node, name: str) -> Node:
-    return exp.alias_(value, name, quoted=True, copy=False)
 
 
 def _coarse(value: Node, bins: Bins) -> Node:

@@ -24,6 +24,11 @@ def column(name: str, table: str | None = None) -> Node:
     return exp.column(name, table=table, quoted=True)
 
 
+def alias(value: Node, name: str) -> Node:
+    """Return a value under a name, exactly as it is written. The node is taken in, not copied."""
+    return exp.alias_(value, name, quoted=True, copy=False)
+
+
 def double(value: float) -> Node:
     """Return exactly this double; engines would read a bare number as a decimal, and some of them round it."""
     return exp.cast(exp.Literal.string(repr(value)), exp.DataType.Type.DOUBLE)

@@ -7,7 +7,7 @@ from sqlglot import exp
 from app.dp.table.columns import Kind
 from app.dp.table.sums import CellSums, Needs, PairSums
 from app.engines.live_tables import LiveColumn, LiveTable
-from app.engines.sql.expressions import Branch, Node, case, column, is_nan, is_null, whole
+from app.engines.sql.expressions import Branch, Node, alias, case, column, is_nan, is_null, whole
 
 Normal = Callable[[LiveColumn], Node]
 """An engine's expression for a column's values in the type in which they are stored (`app.engines.stored_columns`).
@@ -32,7 +32,7 @@ def needed_columns(needs: Needs) -> tuple[str, ...]:
 def select_stored_values(table: LiveTable, names: Sequence[str], normal: Normal) -> exp.Subquery:
     """Return a subquery with the named columns, in the types in which they would be stored."""
     columns = [table.column(name) for name in dict.fromkeys(names)]
-    selected = [exp.alias_(normal(column), column.name, quoted=True, copy=False) for column in columns]
+    selected = [alias(normal(column), column.name) for column in columns]
     return exp.select(*selected, copy=False).from_(table_node(table.path), copy=False).subquery("live", copy=False)
 
 
@@ -53,7 +53,7 @@ def units_over_query(table: LiveTable, unit: str, most: int, normal: Normal) -> 
     """Return a query for one row: how many units have more than `most` rows, and how many rows the largest has."""
     rows = exp.Count(this=exp.Star())
     grouped = (
-        exp.select(column(unit), exp.alias_(rows, "rows", quoted=True), copy=False)
+        exp.select(column(unit), alias(rows, "rows"), copy=False)
         .from_(select_stored_values(table, [unit], normal), copy=False)
         .group_by(column(unit), copy=False)
         .subquery("units", copy=False)

@@ -18,7 +18,7 @@ from app.engines.sql.bin_expressions import (
     needs_lookup,
 )
 from app.engines.sql.category_lookup import CategoryLookup
-from app.engines.sql.expressions import Branch, Node, case, code, column, is_nan, is_null, whole
+from app.engines.sql.expressions import Branch, Node, alias, case, code, column, is_nan, is_null, whole
 from app.engines.sql.query_cache import cache_queries
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "spark"]
@@ -51,12 +51,12 @@ def sums_query(needs: ColumnSums | ColumnTotal | PairSums, table: Source, dialec
     q, r = column("q"), column("r")
     if isinstance(needs, PairSums):
         codes = [
-            _alias(code(column(needs.x), needs.x_codes), "q"),
-            _alias(code(column(needs.y), needs.y_codes), "r"),
+            alias(code(column(needs.x), needs.x_codes), "q"),
+            alias(code(column(needs.y), needs.y_codes), "r"),
         ]
         summed = [q, r, exp.Mul(this=q, expression=r)]
     else:
-        codes = [_alias(code(column(needs.column), needs.codes), "q")]
+        codes = [alias(code(column(needs.column), needs.codes), "q")]
         summed = [q] if isinstance(needs, ColumnTotal) else [q, exp.Mul(this=q, expression=q.copy())]
     coded = _select(table.copy(), *codes)
     return render(_select(_nest(coded), _rows(), *(exact_sum(each, dialect) for each in summed)), dialect)
@@ -68,10 +68,10 @@ def counts_query(needs: BinCounts, table: Source, dialect: Dialect) -> Query:
     if needs_lookup(bins):
         return Query(render(_category_counts(value, bins, source), dialect))
     if not isinstance(bins, IntervalBins):
-        return Query(render(_counts(_select(source, _alias(bin_of(value, bins), "bin"))), dialect))
+        return Query(render(_counts(_select(source, alias(bin_of(value, bins), "bin"))), dialect))
     cuts = cuts_between(bins)
     if len(cuts.thresholds) <= MAX_HALVED_CUTS or find_even_steps(bins) is not None:
-        return Query(render(_counts(_select(source, _alias(interval_bin(value, bins, cuts), "bin"))), dialect))
+        return Query(render(_counts(_select(source, alias(interval_bin(value, bins, cuts), "bin"))), dialect))
     if dialect == "duckdb":
         return Query(render(_count_by_join(value, bins, source), dialect), cuts)
     if dialect == "postgres":
@@ -89,18 +89,18 @@ def render(query: exp.Select, dialect: Dialect) -> str:
 def _category_counts(value: Node, bins: CategoryBins, table: Source) -> exp.Select:
     """Look up each row's text in the declared list; a text that is not in the list never becomes a group."""
     lookup = CategoryLookup()
-    place = _alias(lookup.bin_of("text", bins), "bin")
-    return _counts(lookup.join(_select(_nest(_select(table, _alias(value, "text"))), place)))
+    place = alias(lookup.bin_of("text", bins), "bin")
+    return _counts(lookup.join(_select(_nest(_select(table, alias(value, "text"))), place)))
 
 
 def _count_by_join(value: Node, bins: IntervalBins, table: Source) -> exp.Select:
     """Join each value with the greatest cut that is not above it (ASOF JOIN, which only DuckDB has)."""
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
-    values = _nest(_select(table, _alias(present, "value")), "present")
+    values = _nest(_select(table, alias(present, "value")), "present")
     found, first_bin = column("value", "present"), column(FIRST_BIN, CUTS)
     place = case([(is_null(found), whole(missing_bin(bins))), (is_null(first_bin), whole(0))], first_bin)
     not_above = exp.GTE(this=found, expression=column(THRESHOLD, CUTS))
-    joined = _select(values, _alias(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
+    joined = _select(values, alias(place, "bin")).join(exp.to_table(CUTS), on=not_above, join_type="asof left")
     return _counts(joined)
 
 
@@ -114,14 +114,14 @@ def _count_by_search(value: Node, bins: IntervalBins, table: Source) -> exp.Sele
     branches: list[Branch] = [(is_null(value), whole(-1))]
     if real:
         branches.append((is_nan(value), whole(-1)))
-    return _counts(_select(table, _alias(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
+    return _counts(_select(table, alias(case(branches, exp.func("WIDTH_BUCKET", value, cuts)), "bin")))
 
 
 def _count_by_halving(value: Node, bins: IntervalBins, table: Source, cuts: int) -> exp.Select:
     """Count as `_count_by_search`, on Spark: the cuts are an array in a one-row table; nested queries search it."""
     found, thresholds, place = column("value"), column(THRESHOLD), column("place")
     present = case([(is_nan(value), exp.null())], value) if bins.kind is Kind.REAL else value
-    query = _select(table, _alias(present, "value"), _alias(whole(0), "place"))
+    query = _select(table, alias(present, "value"), alias(whole(0), "place"))
     query = _select(_nest(query), found, place, thresholds).join(exp.to_table(CUTS), join_type="cross")
     for step in reversed([2**i for i in range(cuts.bit_length())]):
         # GET returns NULL beyond the last cut, and a comparison with NULL does not hold.
@@ -129,8 +129,8 @@ def _count_by_halving(value: Node, bins: IntervalBins, table: Source, cuts: int)
         cut = exp.func("GET", thresholds, exp.cast(behind, "INT"))
         further = case([(exp.LTE(this=cut, expression=found), whole(step))], whole(0))
         further = exp.Add(this=place.copy(), expression=further)
-        query = _select(_nest(query), found.copy(), _alias(further, "place"), thresholds.copy())
-    return _counts(_select(_nest(query), _alias(case([(is_null(found), whole(-1))], place), "bin")))
+        query = _select(_nest(query), found.copy(), alias(further, "place"), thresholds.copy())
+    return _counts(_select(_nest(query), alias(case([(is_null(found), whole(-1))], place), "bin")))
 
 
 def _counts(binned: exp.Select) -> exp.Select:
@@ -144,10 +144,6 @@ def _select(source: Node, *expressions: Node) -> exp.Select:
 
 def _nest(query: exp.Select, name: str = "nested") -> exp.Subquery:
     return query.subquery(name, copy=False)
-
-
-def _alias(value: Node, name: str) -> Node:
-    return exp.alias_(value, name, quoted=True, copy=False)
 
 
 def _rows() -> Node:

@@ -18,7 +18,7 @@ from app.dp.table.sums import SUMS_OF, Answer, BinCounts, CellSums, ColumnSums, 
 from app.engines.sql.bin_expressions import bin_of, needs_lookup
 from app.engines.sql.category_lookup import CategoryLookup
 from app.engines.sql.cell_queries import all_hold
-from app.engines.sql.expressions import Node, case, code, column, whole
+from app.engines.sql.expressions import Node, alias, case, code, column, whole
 from app.engines.sql.queries import Dialect, Source, count_true, exact_sum, render
 from app.engines.sql.query_cache import cache_queries
 from app.engines.sql.scan_sharing import axes_of, have_same_axes, in_one_row
@@ -57,7 +57,7 @@ def _sums(scan: Sequence[Needs], table: Source, dialect: Dialect) -> exp.Select:
     """
     values, lookup = _RowValues(), CategoryLookup()
     by_cell = axes_of(scan[0])
-    cell = [exp.alias_(_cell(by_cell, values, lookup), _CELL, quoted=True, copy=False)] if by_cell else []
+    cell = [alias(_cell(by_cell, values, lookup), _CELL)] if by_cell else []
     sums = [each for needs in scan for each in _list_sums(needs, values, dialect)]
     coded = exp.select(*values.list_aliased(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
     if not by_cell:
@@ -137,10 +137,7 @@ def _counts(scan: Sequence[Needs], table: Source) -> exp.Select:
     """Return a query with one row per non-empty key of each need: the key in that need's column, and the row count."""
     names = [f"k{i}" for i in range(len(scan))]
     lookup, values = CategoryLookup(), _RowValues()
-    keys = [
-        exp.alias_(_key(each, values, lookup), name, quoted=True, copy=False)
-        for name, each in zip(names, scan, strict=True)
-    ]
+    keys = [alias(_key(each, values, lookup), name) for name, each in zip(names, scan, strict=True)]
     coded = exp.select(*values.list_aliased(), copy=False).from_(table, copy=False).subquery("coded", copy=False)
     keyed = lookup.join(exp.select(*keys, copy=False).from_(coded, copy=False)).subquery("nested", copy=False)
     sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[column(name)]) for name in names])
@@ -170,7 +167,7 @@ class _RowValues:
 
     def list_aliased(self) -> list[Node]:
         """Return all values, aliased to their names."""
-        return [exp.alias_(self._values[key], name, quoted=True, copy=False) for key, name in self._names.items()]
+        return [alias(self._values[key], name) for key, name in self._names.items()]
 
 
 def _key(needs: Needs, values: _RowValues, lookup: CategoryLookup) -> Node:

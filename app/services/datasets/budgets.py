@@ -111,18 +111,6 @@ def _allowance_path(entered: Access, principal: Principal) -> str:
     return f"{audit_records.dataset_path(entered.dataset.name)}/allowances/{principal.name}"
 
 
-def find_grantee(services: Services, name: str) -> Principal:
-    """Return the principal that is to get an allowance.
-
-    Raises:
-        NotFoundError: the principal does not exist or is disabled.
-    """
-    principal = _find_principal(services, name)
-    if principal.disabled_at is not None:
-        raise NotFoundError(NO_PRINCIPAL)
-    return principal
-
-
 def list_grantees(
     services: Services, after: str | None, limit: int, *, newest: bool, to_view: bool = False
 ) -> list[Document]:

@@ -1,4 +1,4 @@
-"""Registers tables as datasets, describes them by their public facts, and closes them."""
+"""Registers tables as datasets."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 
 from app.db.clock import now
 from app.db.repositories import datasets
-from app.db.repositories.datasets import Dataset, Successor
 from app.db.repositories.principals import Principal
 from app.db.session import ReadSession
 from app.engines.errors import EngineFailure, InvalidFile
@@ -16,29 +15,17 @@ from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest_process.slots import SlotsBusy
 from app.engines.storage.connections import TableOrigin
 from app.engines.storage.table_intake import Ingested
-from app.errors import (
-    DatasetClosedError,
-    DatasetStaleError,
-    InvalidRequestError,
-    NameTakenError,
-    OverloadedError,
-    UnavailableError,
-)
-from app.ledger import accounts, dataset_states, report_runs
+from app.errors import InvalidRequestError, NameTakenError, OverloadedError, UnavailableError
+from app.ledger import accounts
 from app.ledger.units import epsilon_text
-from app.roles import Role
-from app.services import access, audit_records
-from app.services.access import Access, Credential, manages
+from app.services import audit_records
+from app.services.access import manages
 from app.services.context import Services
+from app.services.datasets.dataset_facts import dataset_document
 from app.services.datasets.registration_report import make_report
 from app.services.planning import columns
 from app.services.rendering.documents import Document
 from app.services.reports.run_queue import QUEUED, lock_predecessor, queue_runs
-
-SAME_PEOPLE = (
-    "Another dataset has data of the same people. Each has a budget of its own, and for a person who is in both the "
-    "spendings add up."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +42,6 @@ class Registration:
     form: FileFormat = PLAIN
     units: Units | None = None
     origin: TableOrigin | None = None
-
-
-def require_owner(services: Services, credential: Credential) -> Principal:
-    """Return the caller if it may register datasets, or raise an error."""
-    principal = access.authenticate(services.database, credential)
-    access.require(principal, Role.OWNER, Role.ADMIN)
-    return principal
 
 
 def check_registration(services: Services, owner: Principal, registration: Registration) -> None:
@@ -186,119 +166,3 @@ def _require_predecessor(session: ReadSession, owner: Principal, name: str | Non
     predecessor = datasets.find_dataset(session, name)
     if predecessor is None or not manages(owner, predecessor):
         raise InvalidRequestError(("succeeds", "is not a dataset of yours"))
-
-
-def close_dataset(services: Services, entered: Access) -> None:
-    """Close a dataset and delete its data and sums. The ledger and the releases stay, and the name stays taken.
-
-    Raises:
-        DatasetClosedError: the dataset is closed already.
-    """
-    entered.require_manager()
-    with services.database.write() as transaction:
-        principal, seal = entered.principal, services.keyring.seal
-        dataset_states.close(transaction, services.keyring, entered.dataset.id, principal.name, now())
-        audit_records.record(
-            transaction, seal, principal, "dataset.close", audit_records.dataset_path(entered.dataset.name)
-        )
-        transaction.commit()
-    if entered.dataset.file_id is not None:
-        services.tables.drop(entered.dataset.file_id)
-
-
-def revalidate_dataset(services: Services, entered: Access) -> Document:
-    """Check a live table again and mark the dataset open if the table matches its registration, or stale if not.
-
-    Raises:
-        DatasetClosedError: the data is deleted.
-        DatasetStaleError: the number of rows or the type of a column has changed, a column has missing values, or a
-            unit has too many rows. The error does not say which.
-        SealBrokenError: the dataset's facts do not match their seal.
-        UnavailableError: the engine is busy, does not answer or failed.
-    """
-    entered.require_manager()
-    if entered.dataset.file_id is None:
-        raise DatasetClosedError
-    try:
-        stale = _is_stale(services, entered.dataset, entered.dataset.file_id)
-    except EngineFailure as error:
-        raise UnavailableError from error
-    with services.database.write() as transaction:
-        principal = entered.principal.name
-        dataset_states.mark(transaction, services.keyring, entered.dataset.id, now(), stale=stale, principal=principal)
-        if not stale:
-            report_runs.queue_unfinished(transaction, services.keyring, entered.dataset.id)
-        target, found = audit_records.dataset_path(entered.dataset.name), "stale" if stale else "open"
-        audit_records.record(
-            transaction, services.keyring.seal, entered.principal, "dataset.revalidate", target, state=found
-        )
-        transaction.commit()
-    if stale:
-        raise DatasetStaleError
-    QUEUED.set()
-    with services.database.read() as session:
-        seen = datasets.find_dataset(session, entered.dataset.name) or entered.dataset
-        return _dataset_documents(session, [seen], entered.principal)[0]
-
-
-def _is_stale(services: Services, dataset: Dataset, file_id: str) -> bool:
-    """Whether a dataset's table is live and no longer matches its registration.
-
-    Raises:
-        EngineFailure: the engine is busy, does not answer or failed.
-    """
-    source = json.loads(dataset.source or "{}")
-    origin = None
-    if "connection" in source:
-        origin = TableOrigin(source["connection"], source["table"], source["live"], source.get("prepare", False))
-    unit = source.get("unit_column")
-    units = None if unit is None else Units(unit, dataset.rows_per_unit)
-    return services.tables.is_stale(file_id, origin, list(columns.decode_columns(dataset.columns).values()), units)
-
-
-def list_datasets(
-    services: Services, credential: Credential, after: str | None, limit: int, *, newest: bool
-) -> list[Document]:
-    """Return a page of the datasets that the caller may see, oldest or newest first."""
-    with services.database.read() as session:
-        principal = access.principal_of(session, credential)
-        page = datasets.page_of_datasets(session, after, limit, access.get_dataset_filter(principal), newest=newest)
-        return _dataset_documents(session, page, principal)
-
-
-def describe_dataset(services: Services, entered: Access) -> Document:
-    """Return the public facts of one dataset."""
-    with services.database.read() as session:
-        return _dataset_documents(session, [entered.dataset], entered.principal)[0]
-
-
-def _dataset_documents(session: ReadSession, shown: Sequence[Dataset], principal: Principal) -> list[Document]:
-    """The public facts of datasets, which must be in the order of their ids. Hidden successors are not named."""
-    if not shown:
-        return []
-    visible_to = access.get_dataset_filter(principal)
-    successors: dict[str, list[Successor]] = {}
-    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, visible_to):
-        successors.setdefault(successor.succeeds, []).append(successor)
-    return [
-        dataset_document(dataset, successors.get(dataset.name, ()), owned=manages(principal, dataset))
-        for dataset in shown
-    ]
-
-
-def dataset_document(dataset: Dataset, successors: Sequence[Successor] = (), *, owned: bool) -> Document:
-    """Return a dataset's public facts. Only `n` is computed from the data. The owner also sees the source."""
-    facts = {
-        "name": dataset.name,
-        "description": dataset.description,
-        "n": dataset.n,
-        "columns": columns.columns_document(dataset.columns),
-        "neighbours": "replace_one",
-        "rows_per_unit": dataset.rows_per_unit,
-        "created_at": dataset.created_at,
-        "state": dataset.state,
-        "succeeds": dataset.succeeds,
-        "succeeded_by": [successor.name for successor in successors if successor.seen],
-        "warning": SAME_PEOPLE if dataset.succeeds is not None or successors else None,
-    }
-    return facts | {"source": dataset.source and json.loads(dataset.source)} if owned else facts

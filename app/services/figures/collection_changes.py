@@ -17,9 +17,7 @@ from app.ledger import figure_collections, figures
 from app.ledger.figure_collections import Collection
 from app.ledger.figures import Audience, Published
 from app.ledger.verification.collection_records import describe_figures
-from app.roles import Role
 from app.services import access, audit_records
-from app.services.access import Credential
 from app.services.context import Services
 from app.services.figures import collection_reading, figure_access
 from app.services.names import require_name
@@ -53,13 +51,6 @@ class CollectionDefinition:
 def collection_path(name: str) -> str:
     """Return the path that identifies a collection in the audit log."""
     return f"collections/{name}"
-
-
-def require_composer(services: Services, credential: Credential) -> Principal:
-    """Return the caller if it may compose collections: an owner or an admin."""
-    principal = access.authenticate(services.database, credential)
-    access.require(principal, Role.OWNER, Role.ADMIN)
-    return principal
 
 
 def put_collection(

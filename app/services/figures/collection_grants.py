@@ -4,7 +4,7 @@ from app.db.clock import now
 from app.db.repositories import datasets, principals
 from app.db.repositories.principals import Principal
 from app.db.session import ReadSession, WriteSession
-from app.errors import NO_PRINCIPAL, ForbiddenError, NotFoundError
+from app.errors import ForbiddenError, NotFoundError
 from app.ledger import figure_collections
 from app.ledger.figure_collections import Collection
 from app.ledger.viewers import OF_COLLECTIONS
@@ -29,9 +29,7 @@ def grant_viewer(services: Services, principal: Principal, name: str, viewer: st
     """
     with services.database.write() as transaction:
         collection = collection_changes.find_managed(services, transaction, principal, name)
-        granted = principals.find_by_name(transaction, viewer) if is_name(viewer) else None
-        if granted is None or granted.disabled_at is not None:
-            raise NotFoundError(NO_PRINCIPAL)
+        granted = access.find_in_force(transaction, viewer)
         _require_own_figures(transaction, principal, collection)
         seal = services.keyring.seal
         if not OF_COLLECTIONS.grant_viewer(transaction, seal, collection.id, granted.id, now()):

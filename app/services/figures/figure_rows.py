@@ -11,6 +11,8 @@ Answer: TypeAlias = Mapping[str, Any]
 class Row(NamedTuple):
     """One number of a figure. The fields are the columns of every form, in order.
 
+    tests/services/test_figure_columns.py names the other places that a new column has to be added to.
+
     Attributes:
         measure: what the number is: `mean`, `count`, `slope`.
         columns: the columns of the table that it is about, with `, ` between them.

@@ -2,14 +2,14 @@
 
 from app.db.clock import now
 from app.db.repositories import principals
-from app.errors import NO_PRINCIPAL, NotFoundError
+from app.errors import NotFoundError
 from app.ledger import accounts
 from app.ledger.chain import facts
 from app.ledger.viewers import OF_DATASETS, Viewer
-from app.services import audit_records
+from app.services import access, audit_records
 from app.services.access import Access
 from app.services.context import Services
-from app.services.names import is_name, require_name
+from app.services.names import require_name
 from app.services.preconditions import Precondition
 from app.services.rendering.documents import Document
 
@@ -49,9 +49,7 @@ def grant_viewer(services: Services, entered: Access, name: str, wanted: Precond
     """
     with services.database.write() as transaction:
         facts.require_account_sealed(services.keyring, accounts.lock_account(transaction, entered.dataset.id))
-        principal = principals.find_by_name(transaction, name) if is_name(name) else None
-        if principal is None or principal.disabled_at is not None:
-            raise NotFoundError(NO_PRINCIPAL)
+        principal = access.find_in_force(transaction, name)
         seal = services.keyring.seal
         if not OF_DATASETS.grant_viewer(transaction, seal, entered.dataset.id, principal.id, now()):
             wanted.require_new(exists=True)

@@ -10,9 +10,8 @@ from app.db.database import Database
 from app.db.repositories import credentials, principals
 from app.db.repositories.credentials import Credential, Identity
 from app.db.repositories.principals import Principal
-from app.db.session import Session, WriteSession
+from app.db.session import WriteSession
 from app.errors import (
-    NO_PRINCIPAL,
     ForbiddenError,
     InvalidRequestError,
     LastAdminError,
@@ -163,7 +162,7 @@ def replace_key(
         InvalidRequestError: the expiry is not in the future.
     """
     with database.write() as transaction:
-        principal = _find_in_force(transaction, name)
+        principal = access.find_in_force(transaction, name)
         return _replace_key(transaction, seal, by, principal, key_expires_at)
 
 
@@ -174,14 +173,7 @@ def require_in_force(services: Services, name: str) -> Principal:
         NotFoundError: the principal does not exist or is disabled.
     """
     with services.database.read() as session:
-        return _find_in_force(session, name)
-
-
-def _find_in_force(session: Session, name: str) -> Principal:
-    principal = principals.find_by_name(session, name) if is_name(name) else None
-    if principal is None or principal.disabled_at is not None:
-        raise NotFoundError(NO_PRINCIPAL)
-    return principal
+        return access.find_in_force(session, name)
 
 
 def _replace_key(
@@ -204,7 +196,7 @@ def set_display_name(services: Services, by: Principal, name: str, display_name:
         NotFoundError: the principal does not exist or is disabled.
     """
     with services.database.write() as transaction:
-        principal = _find_in_force(transaction, name)
+        principal = access.find_in_force(transaction, name)
         if principal.display_name != display_name:
             principals.set_display_name(transaction, principal.id, display_name)
             seal, target = services.keyring.seal, audit_records.principal_path(name)
@@ -222,7 +214,7 @@ def disable_principal(services: Services, by: Principal, name: str) -> None:
     """
     with services.database.write() as transaction:
         admins = principals.lock_lasting_admins(transaction)
-        principal = _find_in_force(transaction, name)
+        principal = access.find_in_force(transaction, name)
         if admins == [principal.id]:
             raise LastAdminError
         principals.disable_principal(transaction, principal.id, now())

@@ -3,7 +3,6 @@
 Of the processes that share a data directory, one does it. Another takes over when that process ends.
 """
 
-import fcntl
 import os
 import threading
 import time
@@ -22,6 +21,7 @@ from app.ledger.verification.results import Verification
 from app.services import audit_records, verification_records
 from app.services.context import Services
 from app.services.operations import full_verification, ledger_secrets
+from app.services.operations.process_locks import try_lock
 
 _FIRST_SECONDS: Final = 60
 """The time before the first round, and between two attempts to take over from another process."""
@@ -62,7 +62,7 @@ class BackgroundVerification:
         ours, pause = False, min(every, _FIRST_SECONDS)
         try:
             while not self._ended.wait(pause):
-                ours = ours or _try_lock(directory)
+                ours = ours or try_lock(directory)
                 if ours:
                     self._round()
                     pause = every
@@ -119,12 +119,3 @@ def _may_be_incremental(session: Session, keyring: Keyring, name: str) -> bool:
     if latest is None or latest.state is None or latest.state.seq <= _MAX_FULL_ENTRIES:
         return False
     return session.time() < days_after(latest.state.full_at, _FULL_DAYS)
-
-
-def _try_lock(directory: int) -> bool:
-    """Whether this process holds the lock. The system releases the lock when the process ends."""
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""Opens the ledger's database for writing, as the settings describe it."""
+"""Opens the ledger's database for writing, as the settings describe it; asks it whether a file is registered."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from app.config import Settings
 from app.db.database import Database
 from app.db.dialects import durability
+from app.db.repositories import datasets
 
 
 def open_database(settings: Settings, url: str | None = None) -> Database:
@@ -33,3 +34,9 @@ def use_database(settings: Settings, url: str | None = None) -> Iterator[Databas
         yield database
     finally:
         database.close()
+
+
+def is_registered(database: Database, file_id: str) -> bool:
+    """Whether a dataset has this file."""
+    with database.read() as session:
+        return datasets.has_file(session, file_id)

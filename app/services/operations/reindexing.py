@@ -9,7 +9,7 @@ from app.db.repositories.datasets import Dataset
 from app.engines.errors import EngineFailure
 from app.engines.storage.tables import Tables
 from app.errors import UnavailableError
-from app.services.operations import offline_ledger
+from app.services.operations import databases, offline_ledger
 from app.services.planning.columns import decode_columns
 
 _PAGE = 100
@@ -33,7 +33,7 @@ def reindex(settings: Settings, names: Sequence[str]) -> Iterator[Dataset]:
                     continue
                 columns = [*decode_columns(dataset.columns).values()]
                 try:
-                    tables.reindex(file_id, columns, lambda known: _is_registered(database, known))
+                    tables.reindex(file_id, columns, lambda known: databases.is_registered(database, known))
                 except EngineFailure as error:
                     raise UnavailableError from error
                 yield dataset
@@ -58,8 +58,3 @@ def _choose(database: Database, names: Sequence[str]) -> Iterator[Dataset]:
 
 def _is_stored(dataset: Dataset) -> bool:
     return dataset.file_id is not None and Tables.is_stored(dataset.file_id)
-
-
-def _is_registered(database: Database, file_id: str) -> bool:
-    with database.read() as session:
-        return datasets.has_file(session, file_id)

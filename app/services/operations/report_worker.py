@@ -4,7 +4,6 @@ The registrations of datasets queue them. Of the processes that share a data dir
 table is read twice for nothing; another takes over when that process ends. What is done is safe without that.
 """
 
-import fcntl
 import os
 import threading
 from typing import Final
@@ -14,6 +13,7 @@ import structlog
 from app import metrics
 from app.errors import SnapledgerError
 from app.services.context import Services
+from app.services.operations.process_locks import try_lock
 from app.services.reports import running
 from app.services.reports.run_queue import QUEUED
 from app.services.reports.running import Interface
@@ -56,7 +56,7 @@ class ReportWorker:
             while not self._ended.is_set():
                 QUEUED.wait(pause)
                 QUEUED.clear()
-                if self._ended.is_set() or not _try_lock(lock):
+                if self._ended.is_set() or not try_lock(lock):
                     continue
                 failed = self._round()
                 pause = min(2 * pause, _MAX_PAUSE_SECONDS) if failed else _PAUSE_SECONDS
@@ -97,12 +97,3 @@ def carry_out_all(services: Services, interface: Interface, ended: threading.Eve
         after = unfinished[-1].report_id, unfinished[-1].number
     metrics.REPORTS_PENDING.set(failed)
     return failed
-
-
-def _try_lock(lock: int) -> bool:
-    """Whether this process holds the lock. The system releases the lock when the process ends."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -9,7 +9,7 @@ from app import metrics
 from app.config import Settings
 from app.db.database import Database
 from app.db.dialects import durability
-from app.db.repositories import datasets, relocation_state
+from app.db.repositories import relocation_state
 from app.db.schema_migration import is_current
 from app.engines.ingest_process.job import Limits
 from app.engines.ingest_process.reader import IngestReader
@@ -54,7 +54,7 @@ def open_services(settings: Settings) -> Services:
         reader=_reader(settings),
         copy_limits=CopyLimits(settings.max_upload_bytes, settings.max_upload_seconds),
     )
-    tables.drop_unregistered(lambda file_id: _is_registered(database, file_id))
+    tables.drop_unregistered(lambda file_id: databases.is_registered(database, file_id))
     return Services(settings, database, tables, keyring)
 
 
@@ -114,11 +114,6 @@ def is_ready(services: Services) -> bool:
         return False
     with services.database.read() as session:
         return relocation_state.find_relocation(session) is None and durability.find_fault(session) is None
-
-
-def _is_registered(database: Database, file_id: str) -> bool:
-    with database.read() as session:
-        return datasets.has_file(session, file_id)
 
 
 def require_checkpoint(settings: Settings, path: Path) -> None:

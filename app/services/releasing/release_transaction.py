@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from app.db.clock import now
 from app.db.session import WriteSession
-from app.errors import BudgetExhaustedError, ForbiddenError, SnapledgerError, UnavailableError
+from app.errors import NO_ALLOWANCE, BudgetExhaustedError, ForbiddenError, SnapledgerError, UnavailableError
 from app.ledger import accounts, allowances, held_accounts
 from app.ledger.account import Account
 from app.ledger.allowances import Allowance
@@ -36,7 +36,7 @@ def require_budget(account: Account, allowance: Allowance | None, cost_nano: int
         ForbiddenError: there is no allowance.
     """
     if allowance is None:
-        raise ForbiddenError("You have no allowance on this dataset: its owner can grant one.")
+        raise ForbiddenError(NO_ALLOWANCE)
     if cost_nano > min(account.remaining_nano, allowance.remaining_nano):
         if allowance.remaining_nano < account.remaining_nano:
             raise allowance.refusal(cost_nano)

@@ -3,23 +3,17 @@
 import csv
 import io
 import json
-import os
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from client_commands import Run, running_as
 from client_world import PENGUINS, People, settle
 from service_world import Service, serving
-from typer.testing import CliRunner, Result
 
-from app.cli.service_commands import app
-from snapledger_client import Client
-from snapledger_client.cli import session
 from snapledger_client.cli.csv_text import protect_cell, render_csv
 
-Run = Callable[..., Result]
 SCHEMA = {"name": "survey", "epsilon_limit": "3", "columns": {"age": {"kind": "integer", "bounds": [0, 120]}}}
 
 
@@ -37,16 +31,8 @@ def people(service: Service) -> People:
 
 @pytest.fixture
 def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command with somebody's key, the owner's by default, in an empty home directory."""
-    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
-
-    def run(*arguments: str, key: str | None = people.owner, url: str | None = service.url, text: str = "") -> Result:
-        settings: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
-        settings |= {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-        settings |= {"SNAPLEDGER_URL": url, "SNAPLEDGER_KEY": key}
-        return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
-
-    return run
+    """Runs a command as an owner, or with another key."""
+    return running_as(people.owner, service.url, tmp_path, monkeypatch)
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

@@ -6,22 +6,17 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 
 import pytest
+from client_commands import Run, environment, running_as
 from client_world import PENGUINS, People, settle
 from service_world import Service, serving
-from typer.testing import CliRunner, Result
 
-from app.cli.service_commands import app
-from snapledger_client import Client
 from snapledger_client.cli import session
-
-Run = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -36,22 +31,10 @@ def people(service: Service) -> People:
     return settle(service, limit=10, allowance=6)
 
 
-def environment(home: Path, **settings: str | None) -> dict[str, str | None]:
-    """Nothing of ours but these, in an empty home directory."""
-    cleared: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("SNAPLEDGER_"))
-    return cleared | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")} | settings
-
-
 @pytest.fixture
 def run(service: Service, people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command as ada, or with another key; in this process, since a process each would take a second."""
-    monkeypatch.setattr(session, "Client", partial(Client, backoff=0.001))
-
-    def run(*arguments: str, key: str | None = people.ada, url: str | None = service.url, text: str = "") -> Result:
-        settings = environment(tmp_path, SNAPLEDGER_URL=url, SNAPLEDGER_KEY=key)
-        return CliRunner().invoke(app, arguments, input=text, env=settings, prog_name="snapledger")
-
-    return run
+    """Runs a command as ada, or with another key."""
+    return running_as(people.ada, service.url, tmp_path, monkeypatch)
 
 
 def test_login_keeps_the_key_to_its_owner(run: Run, service: Service, people: People, tmp_path: Path) -> None:

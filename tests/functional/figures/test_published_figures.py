@@ -151,7 +151,7 @@ def test_versions_stay_and_the_same_publication_makes_none(table: Table) -> None
     assert read(table, "mass/versions/1").json()["rows"][0]["value"] == first["value_in_range"]
     assert read(table, "mass/versions/1.csv").text.count("\r\n") == 2
     assert read(table).json()["rows"][0]["value"] == second["value_in_range"]
-    for missing in ("3", "0", "x", "99999999999999999999"):
+    for missing in ("3", "0", "01", "x", "2147483648", "99999999999999999999"):
         assert_refused(read(table, f"mass/versions/{missing}"), 404, "not-found")
 
 

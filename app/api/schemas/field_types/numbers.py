@@ -244,6 +244,9 @@ PositiveNumber = TypeAliasType(
         _schema(f"A number above 0 of at most {ACCURACY_DIGITS} significant digits.", exclusiveMinimum=0),
     ],
 )
+ONE_IN_TWENTY = mpq(1, 20)
+"""The default of `alpha` and of `gamma`."""
+
 ALPHA = "The chance, at most, that the true statistic lies outside the radius."
 Probability = TypeAliasType(
     "Probability",

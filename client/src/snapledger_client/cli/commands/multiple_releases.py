@@ -42,6 +42,28 @@ Key = Annotated[
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Only show what it would cost: free.")]
 
+DerivedColumns = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Its column or two columns; for a margin, its column and then both of its table.", metavar="COLUMN…"
+    ),
+]
+DerivedEpsilon = Annotated[
+    str | None, typer.Option(help="The ε that its components may cost together; or give --accuracy.")
+]
+DerivedAccuracy = Annotated[
+    str | None, typer.Option(help="Half the width of the interval that is to be planned; or give --epsilon.")
+]
+Guesses = Annotated[
+    list[str] | None,
+    typer.Option(help="What a number of the table may be, NAME=VALUE, such as mean=4200. Repeatable."),
+]
+DerivedGroupBy = Annotated[
+    str | None,
+    typer.Option(
+        help="For a mean, sum or proportion: one number for each category of this column, or COLUMN:month of dates."
+    ),
+]
 
 COLUMNS_OF = {
     DerivedKind.PROPORTION: (0, 1),
@@ -151,33 +173,16 @@ def _parse_batch(text: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def release_derived(  # noqa: PLR0913 - as many options as a question has
     dataset: DatasetName,
     kind: DerivedKindOf,
-    columns: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Its column or two columns; for a margin, its column and then both of its table.", metavar="COLUMN…"
-        ),
-    ] = None,
+    columns: DerivedColumns = None,
     *,
-    epsilon: Annotated[
-        str | None, typer.Option(help="The ε that its components may cost together; or give --accuracy.")
-    ] = None,
-    accuracy: Annotated[
-        str | None, typer.Option(help="Half the width of the interval that is to be planned; or give --epsilon.")
-    ] = None,
+    epsilon: DerivedEpsilon = None,
+    accuracy: DerivedAccuracy = None,
     relative_accuracy: RelativeAccuracy = None,
-    guess: Annotated[
-        list[str] | None,
-        typer.Option(help="What a number of the table may be, NAME=VALUE, such as mean=4200. Repeatable."),
-    ] = None,
+    guess: Guesses = None,
     bounds: BoundsOf = None,
     where: WhereOf = None,
     category: Annotated[str | None, typer.Option(help="The category of a proportion.")] = None,
-    group_by: Annotated[
-        str | None,
-        typer.Option(
-            help="For a mean, sum or proportion: one number for each category of this column, or COLUMN:month of dates."
-        ),
-    ] = None,
+    group_by: DerivedGroupBy = None,
     weight: Annotated[str | None, typer.Option(help="For a mean: the column of the weights.")] = None,
     missing: MissingOf = None,
     edges: Edges = None,

@@ -1,4 +1,4 @@
-"""The query of a request: a name that a route does not take, or takes once but gets twice, is refused."""
+"""Routes that refuse a query with a name that they do not take, or that they take once but get twice."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
