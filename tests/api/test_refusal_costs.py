@@ -117,6 +117,13 @@ BODIES: list[tuple[type[RequestModel], dict[str, Any]]] = [
     *((DerivedRequest, {"derived": each, "epsilon": 1}) for each in DERIVED),
     (FigureRequest, {"title": "t", "note": "n", "releases": [RELEASE_ID], "audience": "viewers"}),
     (FigureRequest, {"title": "t", "release": RELEASE_ID, "audience": "public", "confirm_public": True}),
+    (
+        FigureRequest,
+        {
+            "title": "t",
+            "answers": [{"release": RELEASE_ID, "statistic": {"kind": "mean", "column": "x"}, "alpha": 0.1}],
+        },
+    ),
     (ReportDefinition, REPORT),
     (ReportRequest, REPORT | {"epsilon_per_run": "1", "epsilon_total": "2"}),
     (

@@ -1,4 +1,4 @@
-"""The header Idempotency-IdempotencyKey."""
+"""The header Idempotency-Key."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ MAX_KEY_LENGTH = 255
 KeyHeaders = Annotated[
     list[str] | None,
     Header(
-        alias="Idempotency-IdempotencyKey",
+        alias="Idempotency-Key",
         description=(
             "Stores the answer under this key. The same request with the same key gets the stored answer again, byte "
             "for byte, with `Idempotency-Replayed: true` and at no cost. Required with `reuse: false`. A rehearsal "
@@ -23,7 +23,7 @@ KeyHeaders = Annotated[
     ),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}),
 ]
-"""All values of the header Idempotency-IdempotencyKey: more than one is refused."""
+"""All values of the header Idempotency-Key: more than one is refused."""
 
 
 def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> IdempotencyKey | None:
@@ -37,6 +37,6 @@ def idempotency_key(headers: list[str] | None, body: JsonBody[Any]) -> Idempoten
     key = headers[0]
     if len(headers) > 1 or not 1 <= len(key) <= MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
         raise InvalidRequestError(
-            ("Idempotency-IdempotencyKey", f"must be sent once, with 1 to {MAX_KEY_LENGTH} printable ASCII characters")
+            ("Idempotency-Key", f"must be sent once, with 1 to {MAX_KEY_LENGTH} printable ASCII characters")
         )
     return IdempotencyKey(key, body.fingerprint())

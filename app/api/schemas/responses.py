@@ -389,7 +389,9 @@ class Dataset(AnswerModel):
             "(`closed`)."
         )
     )
-    succeeds: str | None = Field(description="The earlier dataset with data of the same people; null if there is none.")
+    succeeds: str | None = Field(
+        description="The earlier dataset with data of the same people; null if there is none that you may see."
+    )
     succeeded_by: list[str] = Field(description="Those that you may see.")
     warning: str | None = Field(description="Another dataset has data of the same people: the spending adds up.")
     source: UploadSource | ConnectionSource | None = Field(

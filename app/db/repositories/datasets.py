@@ -79,6 +79,12 @@ _SUCCESSORS = (
 _SUCCESSORS_SEEN = _SUCCESSORS.with_only_columns(
     datasets.c.succeeds, datasets.c.name, visible_to(_VIEWER).label("seen")
 )
+_PREDECESSORS = select(datasets.c.name).where(
+    datasets.c.name.in_(
+        select(succeeded.c.succeeds).where(succeeded.c.id.between(bindparam("first"), bindparam("last")))
+    )
+)
+_PREDECESSORS_SEEN = _PREDECESSORS.where(visible_to(_VIEWER))
 _CLOSE = (
     update(datasets)
     .where(datasets.c.id == bindparam("dataset"), datasets.c.state != "closed")
@@ -189,6 +195,14 @@ def list_successors(session: Session, first_id: int, last_id: int, visible_to: i
     else:
         rows = session.rows(_SUCCESSORS_SEEN, **between, viewer=visible_to)
     return [Successor(succeeds, name, bool(seen)) for succeeds, name, seen in rows]
+
+
+def list_predecessors(session: Session, first_id: int, last_id: int, visible_to: int | None) -> set[str]:
+    """Return the names of those that the datasets with ids from `first_id` to `last_id` succeed and the viewer sees."""
+    between = {"first": first_id, "last": last_id}
+    if visible_to is None:
+        return {row.name for row in session.rows(_PREDECESSORS, **between)}
+    return {row.name for row in session.rows(_PREDECESSORS_SEEN, **between, viewer=visible_to)}
 
 
 def close_dataset(transaction: WriteSession, dataset_id: int) -> bool:

@@ -36,17 +36,23 @@ def describe_dataset(services: Services, entered: Access) -> Document:
 
 
 def describe_datasets(session: ReadSession, shown: Sequence[Dataset], principal: Principal) -> list[Document]:
-    """Return the public facts of datasets, which must be in the order of their ids. Hidden successors are not named."""
+    """Return the public facts of datasets, which must be in the order of their ids or in the opposite one.
+
+    Predecessors and successors that the principal may not see are not named.
+    """
     if not shown:
         return []
     viewer = access.get_dataset_filter(principal)
+    first_id, last_id = sorted((shown[0].id, shown[-1].id))
+    predecessors = datasets.list_predecessors(session, first_id, last_id, viewer)
     successors: dict[str, list[Successor]] = {}
-    for successor in datasets.list_successors(session, shown[0].id, shown[-1].id, viewer):
+    for successor in datasets.list_successors(session, first_id, last_id, viewer):
         successors.setdefault(successor.succeeds, []).append(successor)
-    return [
-        dataset_document(dataset, successors.get(dataset.name, ()), owned=manages(principal, dataset))
-        for dataset in shown
-    ]
+    documents = []
+    for dataset in shown:
+        document = dataset_document(dataset, successors.get(dataset.name, ()), owned=manages(principal, dataset))
+        documents.append(document if dataset.succeeds in predecessors else document | {"succeeds": None})
+    return documents
 
 
 def dataset_document(dataset: Dataset, successors: Sequence[Successor] = (), *, owned: bool) -> Document:

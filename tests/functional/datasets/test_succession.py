@@ -31,6 +31,8 @@ def test_both_are_told_that_the_spendings_add_up(service: Service, table: Table)
     predecessor = table.owner.get(table.path).json()
     assert predecessor == alone | {"succeeded_by": [successor["name"]], "warning": successor["warning"]}
     assert table.owner.get("/v1/datasets").json()["datasets"] == [predecessor, successor]
+    newest = table.owner.get("/v1/datasets", params={"order": "newest"}).json()["datasets"]
+    assert newest == [successor, predecessor]
     table.fresh({"kind": "mean", "column": "x"}, epsilon=1)
     assert table.owner.get(f"/v1/datasets/{successor['name']}/budget").json()["epsilon_remaining"] == "3"
 
@@ -45,6 +47,21 @@ def test_who_may_not_see_the_successor_is_warned_without_its_name(service: Servi
     assert table.owner.put(path, json={"epsilon_limit": 1}).status_code == 201
     assert table.analyst.get(table.path).json()["succeeded_by"] == [successor["name"]]
     assert service.admin.get(table.path).json()["succeeded_by"] == [successor["name"]]
+
+
+def test_who_may_not_see_the_predecessor_is_warned_without_its_name(service: Service, table: Table) -> None:
+    successor = register(service, table.owner, succeeds=table.name).json()
+    path = f"/v1/datasets/{successor['name']}"
+    name, other = service.principal("analyst")
+    assert table.owner.put(f"{path}/allowances/{name}", json={"epsilon_limit": 1}).status_code == 201
+    assert other.get(table.path).status_code == 404
+    seen = other.get(path).json()
+    assert (seen["succeeds"], seen["warning"]) == (None, successor["warning"])
+    assert other.get("/v1/datasets").json()["datasets"] == [seen]
+    for reader in (table.owner, service.admin):
+        assert reader.get(path).json()["succeeds"] == table.name
+    assert table.owner.put(f"{table.path}/allowances/{name}", json={"epsilon_limit": 1}).status_code == 201
+    assert other.get(path).json()["succeeds"] == table.name
 
 
 @pytest.mark.parametrize("named", ["nothing-of-that-name", "Not a name", "", 1, "another's"])
