@@ -16,7 +16,7 @@ WORKERS, MAX_CONNECTIONS, OF_SUPERUSERS = 4, 100, 3  # the last two: what a Post
 
 
 def test_no_thread_waits_for_a_connection(breakable: Breakable) -> None:
-    ask, callers = Database.ask, 2 * Limits().connections
+    read, callers = Database.read_without_transaction, 2 * Limits().connections
     inside: list[str] = []
     most = [0]
 
@@ -25,14 +25,14 @@ def test_no_thread_waits_for_a_connection(breakable: Breakable) -> None:
         inside.append(threading.current_thread().name)
         most[0] = max(most[0], inside.count("worker"))  # not the threads that authenticate
         try:
-            with ask(database) as session:
+            with read(database) as session:
                 time.sleep(0.02)  # so that others come meanwhile
                 yield session
         finally:
             inside.remove(threading.current_thread().name)
 
     with breakable.patch.context() as patch, ThreadPoolExecutor(callers) as pool:
-        patch.setattr(Database, "ask", counted)
+        patch.setattr(Database, "read_without_transaction", counted)
         plans = list(pool.map(lambda _: breakable.table.plan(MEAN, epsilon="0.1"), range(callers)))
     assert [plan.status_code for plan in plans] == [200] * callers
     assert 0 < most[0] <= REQUEST_THREADS < Limits().connections

@@ -75,6 +75,13 @@ class Source:
             members[self.asked] = self.request.encode()
         return join_object(members).decode()
 
+    def locate(self, place: int) -> tuple[str, str]:
+        """Return where a request has a release, and where its statistic."""
+        if not self.asked:
+            return f"releases.{place}", "releases"
+        within = f"answers.{place}." if self.asked == "answers" else ""
+        return f"{within}release", f"{within}statistic"
+
 
 def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
     """Return the rows of a source. It reads stored releases, never the data, and debits nothing.
@@ -97,19 +104,20 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
     for place, each in enumerate(source.releases):
         if each in source.releases[:place]:
             continue  # one answer to several items of a batch
-        where = source.asked if source.asked == "statistic" else f"{source.asked or 'releases'}.{place}"
-        rows += _rows_of(services, entered, each, where)
+        rows += _rows_of(services, entered, each, *source.locate(place))
         _limit(rows)
     return rows
 
 
-def _rows_of(services: Services, entered: Access, answering: AnsweringRelease, where: str) -> list[Row]:
+def _rows_of(
+    services: Services, entered: Access, answering: AnsweringRelease, of_release: str, of_statistic: str
+) -> list[Row]:
     """Return the rows of a release in the terms of what was asked."""
-    release, body = _find(services, entered, answering.release_id, where)
+    release, body = _find(services, entered, answering.release_id, of_release)
     answer = json.loads(body.content())
     if answering.statistic is not None:
         alpha = answering.alpha or mpq(str(answer["accuracy"]["alpha"]))
-        answer = _answer_again(services, entered, release, answering.statistic, alpha, where)
+        answer = _answer_again(services, entered, release, answering.statistic, alpha, of_statistic)
     return list(islice(rows_of_release(answer), MAX_ROWS + 1))
 
 
@@ -125,7 +133,7 @@ def _answer_again(  # noqa: PLR0913, PLR0917 - a release, and what was asked
     with services.database.read_without_transaction() as session:
         earlier = reuse.find_as_answer(session, entered.dataset, plan, release)
         if earlier is None:
-            raise InvalidRequestError((where, "must have a `statistic` that this release answers"))
+            raise InvalidRequestError((where, "must be one that this release answers"))
         prepared = reuse.open_earlier_release(session, services.keyring, earlier, plan)
         content = prepared.settle(0, entered.account, entered.allowance).content(session)
     again: Document = json.loads(content)

@@ -100,16 +100,22 @@ def _release(services: Services, interface: Interface, report: Report, run: Run)
     key = IdempotencyKey(text, hashlib.sha256(text.encode()).digest())
     with services.database.read_without_transaction() as session:
         entered = access.enter_for(session, report.principal_id, run.dataset, key.text)
-    if entered.allowance is None:  # before anything that the dataset's facts decide: it may not even see them
-        raise ForbiddenError(f"{report.principal} has no allowance on this dataset: its owner can grant one.")
+    if not entered.oversees:  # who does not see the dataset is told nothing that its facts decide
+        _require_allowance(report, entered)
     if entered.dataset.closed:
         raise DatasetClosedError
     definition = interface.read_definition(report.definition)
     _require_budget(report, plan_run(services, entered.dataset, definition).cost_nano)
+    _require_allowance(report, entered)
     names = [each.figure for each in definition.figures]
     publishing.require_publishable(services, entered, names, public=definition.is_public)
     settle = partial(_settle, services, report, run, entered, definition)
     batches.release_batch(services, entered, definition.batch, key, on_settled=settle)
+
+
+def _require_allowance(report: Report, entered: Access) -> None:
+    if entered.allowance is None:
+        raise ForbiddenError(f"{report.principal} has no allowance on this dataset: its owner can grant one.")
 
 
 def _require_budget(report: Report, cost_nano: int) -> None:

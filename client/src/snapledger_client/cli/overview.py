@@ -46,8 +46,8 @@ SERVICE_IN_GROUPS = {
     "dataset": {
         "suggest": "Print a draft of a file's metadata; correct and confirm its bounds and categories before you "
         "upload it.",
-        "reindex": "Compute the codes and the kept sums of stored tables again, directly in the data directory, as the "
-        "operator.",
+        "reindex": "Compute the codes and the prepared sums of stored tables again, directly in the data directory, as "
+        "the operator.",
     },
     "ledger": {
         "verify": "Compute every hash chain and sum again, and change nothing; exit status 1 on any problem.",
