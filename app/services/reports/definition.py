@@ -10,12 +10,12 @@ from app.errors import InvalidRequestError
 from app.ledger.figures import Audience
 from app.ledger.units import format_rounded_epsilon
 from app.services.context import Services
-from app.services.figures.reading import shorten_number
 from app.services.figures.sources import MAX_ROWS
 from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.planning.questions import Plan
 from app.services.releasing.charges import list_charges
+from app.services.rendering.written_numbers import read_canonical_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ ReadDefinition: TypeAlias = Callable[[str], Definition]
 
 
 def show_definition(text: str) -> dict[str, Any]:
-    """Return a stored definition as JSON, with numbers as people write them."""
-    shown: dict[str, Any] = json.loads(text, parse_float=shorten_number)
+    """Return a stored definition as JSON, with numbers as people write them and all their digits."""
+    shown: dict[str, Any] = json.loads(text, parse_float=read_canonical_number)
     return shown
 
 

@@ -1,5 +1,6 @@
 """Reports: a batch that is released and published on each new dataset of a series, once, within a budget set before."""
 
+import json
 from typing import Any
 
 import httpx
@@ -168,6 +169,29 @@ def test_a_report_is_changed_or_withdrawn_only_as_it_was_read(service: Service, 
     ).is_success
     assert_refused(table.owner.delete(path, headers={"If-Match": "*"}), 404, "not-found")
     assert_refused(table.owner.put(path, json=REPORT, headers={"If-Match": "x"}), 422, "invalid-request")
+
+
+@ON_ONE_DATABASE
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("[0,1e50]", "[0,1e+50]"),
+        ("[0,99.99999999999999999]", "[0,99.99999999999999999]"),
+        ("[0.50,12345678901234567890]", "[0.5,12345678901234567890]"),
+    ],
+)
+def test_a_report_that_is_read_and_sent_again_is_not_changed(table: Table, sent: str, shown: str) -> None:
+    path = f"{table.path}/reports/monthly"
+    body = json.dumps(REPORT).replace('"column": "mass"', f'"column": "mass", "bounds": {sent}')
+    headers = {"Content-Type": "application/json"}
+    assert table.owner.put(path, content=body, headers=headers).status_code == 201
+    read = table.owner.get(path)
+    assert f'"bounds":{shown}' in read.text
+    members = ",".join(f'"epsilon_{each}":"{REPORT[f"epsilon_{each}"]}"' for each in ("per_run", "total"))
+    again = "{" + members + read.text[read.text.index(',"batch":') :]
+    answer = table.owner.put(path, content=again, headers=headers | {"If-Match": read.headers["etag"]})
+    assert answer.status_code == 200, answer.text
+    assert table.owner.get(path).text == read.text
 
 
 @ON_ONE_DATABASE
