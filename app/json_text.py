@@ -5,6 +5,7 @@ Arrow formats the arrays, so there is no Python object for each entry.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from math import isfinite
@@ -29,8 +30,15 @@ _FEW_BYTES = 2**12
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
+class NumberText:
+    """A number of a document that neither an `int` nor a `float` keeps as it was written; `text` is its JSON."""
+
+    text: str
+
+
 def encode_json(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
-    """Return a value as compact UTF-8 JSON.
+    """Return a value as compact UTF-8 JSON. Besides the usual types, it may have `NumberText` in it.
 
     Raises:
         ValueError: the value contains NaN or Infinity, which would be a bug of the caller.
@@ -39,7 +47,21 @@ def encode_json(value: Any) -> bytes:  # noqa: ANN401 - JSON is any value
         return repr(value).encode()  # the same text as the encoder's, without its start-up time
     if type(value) is int:
         return b"%d" % value
-    return _encoder.encode(value).encode()
+    try:
+        return _encoder.encode(value).encode()
+    except TypeError:
+        return _encode_in_parts(value).encode()
+
+
+def _encode_in_parts(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+    """Return a value with a `NumberText` in it, which the encoder cannot write, as JSON."""
+    if isinstance(value, NumberText):
+        return value.text
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_encoder.encode(name)}:{_encode_in_parts(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_encode_in_parts, value)) + "]"
+    return _encoder.encode(value)
 
 
 def join_object(members: Mapping[str, bytes]) -> bytes:

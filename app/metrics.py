@@ -25,6 +25,7 @@ from prometheus_client.samples import Sample
 from app import traces
 
 FILES = "PROMETHEUS_MULTIPROC_DIR"
+_OURS = "snapledger_"
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # they add an unused series for each metric
 
@@ -90,17 +91,20 @@ def engine_timed() -> Iterator[None]:
 
 
 class _CountsOnly(Collector):
-    """Another collector's metrics without times: of a histogram, only the number of observations.
+    """The counts of another collector's metrics: those of this service, and of a histogram only how many were observed.
 
-    A caller who watches the times could learn how long somebody else's request took.
+    A caller who watches times could learn how long somebody else's request took. The processor's time, the memory and
+    the collections of garbage of the process, which the library adds to the metrics, tell of the work on data too.
     """
 
     def __init__(self, all_metrics: Collector) -> None:
         self._all_metrics = all_metrics
 
     def collect(self) -> Iterator[Metric]:
-        """Yield each metric family; of a histogram, only the last bucket, which is its count."""
+        """Yield each metric family of ours; of a histogram, only the last bucket, which is its count."""
         for family in self._all_metrics.collect():
+            if not family.name.startswith(_OURS):
+                continue
             if family.type == "histogram":
                 family.samples = [each for each in family.samples if _is_count(each)]
             yield family
@@ -115,7 +119,7 @@ def exposition(*more: Collector, times: bool) -> bytes:
 
     Args:
         more: collectors of further metrics, always included.
-        times: whether histograms include times.
+        times: whether times are included: those of histograms, and the metrics of the process.
     """
     registry: CollectorRegistry = REGISTRY
     if folder := os.environ.get(FILES):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import time
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +24,8 @@ from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile
-from app.engines.ingest.drafting.draft import Draft, draft_metadata
+from app.engines.ingest.drafting import draft_texts
+from app.engines.ingest.drafting.draft import Draft, draft_file, draft_metadata
 from app.engines.ingest.file_format import FileFormat
 from app.engines.storage.tables import Tables
 from app.services.planning.columns import decode_columns, encode_columns
@@ -252,3 +254,61 @@ def test_what_comes_through_a_pipe_is_drafted(tmp_path: Path) -> None:
         os.close(start)
         assert draft_metadata(Path(f"/dev/fd/{end}")).columns["x"]["bounds"] == ["1", "2"]
         os.close(end)
+
+
+def wide(path: Path, kind: str, width: int) -> Path:
+    """Write a small table with so many columns."""
+    if kind == "csv":
+        rows = [[f"c{i}" for i in range(width)], ["1"] * width, ["2"] * width]
+        return written(path, rows)
+    columns = {
+        "numbers": pa.array([1, 2]),
+        "texts": pa.array(["a", "b"]),
+        "dates": pa.array([0, 3_600], pa.timestamp("s")),
+        "unsuitable": pa.array([1, 2], pa.duration("s")),
+    }
+    pq.write_table(pa.table({f"c{i}": columns[kind] for i in range(width)}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "width"), [("csv", 2_000), *((each, 150) for each in ("numbers", "texts", "dates", "unsuitable"))]
+)
+def test_the_time_of_a_draft_is_linear_in_the_number_of_columns(tmp_path: Path, kind: str, width: int) -> None:
+    times = []
+    draft_metadata(wide(tmp_path / "first", kind, 1))  # what is done once in a process
+    for factor in (1, 8):
+        path = wide(tmp_path / f"t{factor}", kind, factor * width)
+        started = time.process_time()
+        draft = draft_metadata(path)
+        times.append(time.process_time() - started)
+        assert len(draft.left_out if kind == "unsuitable" else draft.columns) == factor * width
+    assert times[1] < 24 * times[0]  # 8 if it is linear, 64 if it is quadratic
+
+
+@pytest.mark.parametrize("kind", ["csv", "numbers"])
+def test_too_many_columns_are_refused_before_any_is_examined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    path = wide(tmp_path / "t", kind, 200)
+    with path.open("rb") as file:
+        assert len(draft_file(file, path, max_bytes=200 * 100).columns) == 200
+        monkeypatch.delattr(draft_texts, "TextProfile")
+        with pytest.raises(InvalidFile, match="too many columns to be drafted"):
+            draft_file(file, path, max_bytes=200 * 20)
+
+
+def test_nested_columns_are_counted_once(tmp_path: Path) -> None:
+    pairs = pa.array([{f"part_of_the_pair_{i}": i for i in range(50)}] * 2)
+    pq.write_table(pa.table({"pairs": pairs, "lists": pa.array([[1], [2]]), "x": [1, 2]}), tmp_path / "t")
+    with (tmp_path / "t").open("rb") as file:
+        assert [*draft_file(file, tmp_path / "t", max_bytes=200).columns] == ["x"]
+
+
+def test_columns_that_do_not_fit_into_memory_together_are_drafted_one_by_one(tmp_path: Path) -> None:
+    texts = {f"c{i}": [chr(97 + i) * 3_000_000, "b"] for i in range(12)}
+    pq.write_table(pa.table({**texts, "x": [1, 2]}), tmp_path / "t", use_dictionary=False)
+    with (tmp_path / "t").open("rb") as file:
+        draft = draft_file(file, tmp_path / "t", settings={"memory_limit": "30MB", "threads": 1})
+    assert [*draft.columns] == ["x"]
+    assert {*draft.left_out.values()} == {"looks like names, remarks, times or a constant"}

@@ -7,7 +7,7 @@ from typing import NoReturn
 from app.engines.errors import InvalidFile, Problem
 
 MAX_PROBLEMS = 10
-"""The maximum number of columns and causes that one error reports; reading stops after that many."""
+"""The maximum number of columns and causes that one error reports; reading of an upload stops after that many."""
 
 MAX_COUNTED = 100_000
 """The maximum number of cells and lines with problems; reading stops after that many."""
@@ -46,9 +46,13 @@ class _Cause:
 
 
 class Problems:
-    """The problems of a file, in the order of the lines where each was first found."""
+    """The problems of a file, in the order of the lines where each was first found.
 
-    def __init__(self) -> None:
+    Reading stops at the number `most` of columns and causes; None for no such limit.
+    """
+
+    def __init__(self, most: int | None = MAX_PROBLEMS) -> None:
+        self._most = most
         self._once: list[Problem] = []
         self._causes: dict[tuple[str | None, str], _Cause] = {}
         self._counted = 0
@@ -57,7 +61,7 @@ class Problems:
         """Add a problem that is found once.
 
         Raises:
-            InvalidFile: the number of problems has reached `MAX_PROBLEMS`.
+            InvalidFile: the number of problems has reached the limit.
         """
         self._once.append(Problem(where, what))
         self._refuse_many()
@@ -66,7 +70,7 @@ class Problems:
         """Add a problem of a line or row, or of its cell in a column; equal ones are counted.
 
         Raises:
-            InvalidFile: the number of problems has reached `MAX_PROBLEMS`, or the number of counted places
+            InvalidFile: the number of problems has reached the limit, or the number of counted places
                 `MAX_COUNTED`.
         """
         cause = self._causes.get((column, what))
@@ -105,7 +109,7 @@ class Problems:
             raise InvalidFile(problems)
 
     def _refuse_many(self) -> None:
-        if len(self._once) + len(self._causes) == MAX_PROBLEMS:
+        if len(self._once) + len(self._causes) == self._most:
             self.refuse_any()
 
     def _describe(self) -> list[Problem]:

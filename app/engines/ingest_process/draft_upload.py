@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.engines.errors import InvalidFile, Problem
-from app.engines.ingest.drafting.draft import Draft, DuckDBSettings, draft_file
+from app.engines.ingest.drafting.draft import TOO_MANY_COLUMNS, Draft, DuckDBSettings, draft_file
 from app.engines.ingest_process.job import Job, Message
 
 MAX_DRAFT_BYTES = 2**20 - 2**16
@@ -31,7 +31,8 @@ def draft_upload(job: Job, upload: BinaryIO) -> Message:
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
     }
-    draft = draft_file(upload, Path(f"/proc/self/fd/{upload.fileno()}"), job.form, settings, has_header=job.has_header)
+    path = Path(f"/proc/self/fd/{upload.fileno()}")
+    draft = draft_file(upload, path, job.form, settings, has_header=job.has_header, max_bytes=MAX_DRAFT_BYTES)
     if not draft.columns and not draft.left_out:
         raise InvalidFile([Problem("file", "has no columns: send a table with their names in its first line")])
     _shorten(draft)
@@ -52,7 +53,7 @@ def _shorten(draft: Draft) -> None:
         draft.leave_out(name, TOO_LONG)
         total += _count_bytes({name: TOO_LONG}) - sizes[name]
     if total > MAX_DRAFT_BYTES:
-        raise InvalidFile([Problem("file", "has too many columns to be drafted: send a file with fewer")])
+        raise InvalidFile([Problem("file", TOO_MANY_COLUMNS)])
 
 
 def _count_bytes(value: object) -> int:

@@ -19,8 +19,9 @@ from app.services.context import Services
 from app.services.figures import figure_access
 from app.services.figures.formats import Form, render_rows
 from app.services.rendering.documents import Document
+from app.services.rendering.written_numbers import read_canonical_number
 
-FORMAT_VERSION = "1"
+FORMAT_VERSION = "2"
 """Part of every entity tag: raise it when a form's bytes change."""
 
 FORMS = (*Form, "html", "svg", "png")
@@ -99,12 +100,6 @@ def _second_of(time: str) -> str:
     return time.partition(".")[0]
 
 
-def shorten_number(number: str) -> float:
-    """Return a canonical number such as `5e1` as 50, and `5e-2` as 0.05."""
-    value = float(number)
-    return int(value) if value.is_integer() else value
-
-
 def describe_figure(published: Published, *, sees_dataset: bool) -> Document:
     """Return a version as JSON, without its rows; the publisher's name is for those who see the dataset."""
     figure, version = published.figure, published.version
@@ -114,7 +109,7 @@ def describe_figure(published: Published, *, sees_dataset: bool) -> Document:
         "version": version.version,
         "title": version.title,
         "note": version.note,
-        "source": json.loads(version.source, parse_float=shorten_number),
+        "source": json.loads(version.source, parse_float=read_canonical_number),
         "published_by": version.published_by if sees_dataset else None,
         "published_at": version.published_at,
     }

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from app.db.repositories.datasets import Dataset
-from app.dp.numbers.exact import json_probability
 from app.errors import InvalidRequestError
-from app.json_text import encode_json
+from app.json_text import NumberText, encode_json
 from app.ledger.figures import Audience
 from app.ledger.units import format_rounded_epsilon
 from app.services.context import Services
-from app.services.figures.reading import shorten_number
 from app.services.figures.sources import MAX_REQUEST_CHARACTERS, MAX_ROWS, AnsweringRelease, Source
 from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.planning.questions import Plan
 from app.services.releasing.charges import list_charges
+from app.services.rendering.written_numbers import read_canonical_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +57,16 @@ class Terms:
     total_limit_nano: int
 
 
+_USUAL_ALPHA = NumberText("5e-2")
+"""That of a batch without one, in canonical JSON."""
+
 ReadDefinition: TypeAlias = Callable[[str], Definition]
 """Reads a definition from its stored text."""
 
 
 def show_definition(text: str) -> dict[str, Any]:
-    """Return a stored definition as JSON, with numbers as people write them."""
-    shown: dict[str, Any] = json.loads(text, parse_float=shorten_number)
+    """Return a stored definition as JSON, with numbers as people write them and all their digits."""
+    shown: dict[str, Any] = json.loads(text, parse_float=read_canonical_number)
     return shown
 
 
@@ -85,14 +87,14 @@ def read_publications(
         release_ids: the release of each item.
         read_definition: reads the definition.
     """
-    stored = json.loads(text, parse_float=shorten_number)
+    stored = json.loads(text, parse_float=NumberText)  # as it is written
     if isinstance(stored, list):  # of an earlier version: only its figures
         for each in stored:
             figure = ReportFigure(**each)
             yield figure, Source.of_releases(figure.select(release_ids))
         return
     definition = read_definition(text)
-    alpha, told_alpha = definition.batch.alpha, json_probability(definition.batch.alpha)
+    alpha, told_alpha = definition.batch.alpha, stored["batch"].get("alpha", _USUAL_ALPHA)
     answers, told = [], []
     for each, item, asked in zip(release_ids, definition.batch.items, stored["batch"]["items"], strict=True):
         answers.append(AnsweringRelease(each, item.statistic, alpha))

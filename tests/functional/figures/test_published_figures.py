@@ -171,6 +171,18 @@ def test_a_derived_answer_is_published_only_once_it_is_released(table: Table) ->
     assert {row["epsilon"] for row in rows} == {"1"}
 
 
+def test_the_request_of_a_derived_answer_keeps_its_digits(table: Table) -> None:
+    body = b'{"derived":{"bounds":[0,99.99999999999999999],"column":"mass","kind":"sum"},"epsilon":1}'
+    headers = {"Content-Type": "application/json"}
+    released = table.analyst.post(f"{table.path}/derived", content=body, headers=headers)
+    assert released.status_code == 201, released.text
+    put = b'{"title":"Mass","derived":' + body + b"}"
+    published = table.analyst.put(f"{table.path}/figures/mass", content=put, headers=headers)
+    assert published.status_code == 201, published.text
+    for shown in (published, read(table), table.owner.get(f"{table.path}/figures")):
+        assert b'"source":{"derived":' + body + b"}" in shown.content
+
+
 def test_the_cost_is_what_was_paid_and_not_what_is_asked(table: Table) -> None:
     derived = {"kind": "standard_deviation", "column": "mass"}
     table.analyst.post(f"{table.path}/derived", json={"derived": derived, "epsilon": "2"})

@@ -93,6 +93,14 @@ def test_times_are_told_to_admins_and_auditors_alone(one_service: Service) -> No
     assert public["snapledger_engine_seconds_count", (("outcome", "done"),)] > 0
 
 
+def test_the_process_is_shown_to_admins_and_auditors_alone(one_service: Service) -> None:
+    """The processor's time, the memory and the collections of garbage tell of the work on data."""
+    assert {found for found, _ in samples(one_service) if not found.startswith("snapledger_")} == set()
+    for client in (one_service.admin, one_service.principal("auditor")[1]):
+        told = {found for found, _ in samples(one_service, key_of(client))}
+        assert {"process_cpu_seconds_total", "process_resident_memory_bytes", "python_gc_collections_total"} <= told
+
+
 def test_each_dataset_s_budget_is_told_to_admins_and_auditors_alone(one_service: Service) -> None:
     table = one_service.table(X_COLUMNS, numbers_csv(20), limit="3")
     table.fresh(MEAN, epsilon="0.5")

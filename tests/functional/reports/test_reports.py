@@ -1,5 +1,6 @@
 """Reports: a batch that is released and published on each new dataset of a series, once, within a budget set before."""
 
+import json
 from typing import Any
 
 import httpx
@@ -75,7 +76,8 @@ def test_figures_of_a_report_show_what_each_item_asked(service: Service, table: 
     assert [each["rows"][0]["alpha"] for each in shown] == [0.1, 0.1]
     values = [each["rows"][0]["value"] for each in shown]
     assert values[0] * 200 == pytest.approx(values[1])
-    assert shown[0]["source"]["answers"][0]["statistic"] == mean
+    answer = {"release": run["releases"][0], "statistic": mean, "alpha": 0.1}
+    assert shown[0]["source"] == {"releases": run["releases"][:1], "answers": [answer]}
 
 
 def test_an_analysts_report_waits_for_the_allowance(service: Service, table: Table) -> None:
@@ -184,6 +186,29 @@ def test_a_report_is_changed_or_withdrawn_only_as_it_was_read(service: Service, 
     ).is_success
     assert_refused(table.owner.delete(path, headers={"If-Match": "*"}), 404, "not-found")
     assert_refused(table.owner.put(path, json=REPORT, headers={"If-Match": "x"}), 422, "invalid-request")
+
+
+@ON_ONE_DATABASE
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("[0,1e50]", "[0,1e+50]"),
+        ("[0,99.99999999999999999]", "[0,99.99999999999999999]"),
+        ("[0.50,12345678901234567890]", "[0.5,12345678901234567890]"),
+    ],
+)
+def test_a_report_that_is_read_and_sent_again_is_not_changed(table: Table, sent: str, shown: str) -> None:
+    path = f"{table.path}/reports/monthly"
+    body = json.dumps(REPORT).replace('"column": "mass"', f'"column": "mass", "bounds": {sent}')
+    headers = {"Content-Type": "application/json"}
+    assert table.owner.put(path, content=body, headers=headers).status_code == 201
+    read = table.owner.get(path)
+    assert f'"bounds":{shown}' in read.text
+    members = ",".join(f'"epsilon_{each}":"{REPORT[f"epsilon_{each}"]}"' for each in ("per_run", "total"))
+    again = "{" + members + read.text[read.text.index(',"batch":') :]
+    answer = table.owner.put(path, content=again, headers=headers | {"If-Match": read.headers["etag"]})
+    assert answer.status_code == 200, answer.text
+    assert table.owner.get(path).text == read.text
 
 
 @ON_ONE_DATABASE

@@ -5,9 +5,11 @@ emptied that list.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
@@ -19,7 +21,7 @@ from app.dp.table.columns import Column, Kind
 from app.engines.errors import InvalidFile, Problem
 from app.engines.ingest import batches_of
 from app.engines.ingest.drafting.draft_parquet import draft_parquet
-from app.engines.ingest.drafting.draft_texts import draft_texts
+from app.engines.ingest.drafting.draft_texts import CheckNames, draft_texts
 from app.engines.ingest.drafting.text_profile import DECLARABLE, NULL_VALUES
 from app.engines.ingest.file_format import PLAIN, FileFormat
 from app.engines.ingest.file_kinds import describe_foreign_kind, is_parquet
@@ -29,7 +31,12 @@ from app.engines.ingest.plain_streams import UnreadableStreamError, open_plain
 from app.engines.ingest.problems import Problems
 from app.engines.ingest.sheet_rows import is_workbook
 
+TOO_MANY_COLUMNS = "has too many columns to be drafted: send a file with fewer"
+
 _MAX_NAME = 255
+_MIN_BYTES = len('"": {"kind": "boolean"}, ')
+"""The size of a column's shortest declaration without its name; each reason for leaving one out is longer."""
+
 _USUAL = FileFormat(NULL_VALUES)
 
 DuckDBSettings: TypeAlias = Mapping[str, "str | int | bool | float | list[str]"]
@@ -98,13 +105,14 @@ def draft_metadata(path: Path, form: FileFormat = PLAIN, *, has_header: bool = T
             raise ValueError(f"{path}: {told}") from None
 
 
-def draft_file(
+def draft_file(  # noqa: PLR0913 - what is read, how, and how much of it
     file: BinaryIO,
     path: Path,
     form: FileFormat = PLAIN,
     settings: DuckDBSettings = _SETTINGS,
     *,
     has_header: bool = True,
+    max_bytes: int | None = None,
 ) -> Draft:
     """Return a declaration of each column of an open file; see `draft_metadata`.
 
@@ -114,13 +122,17 @@ def draft_file(
         form: what is known of its format; the rest is detected.
         settings: DuckDB's, when it reads a Parquet file.
         has_header: as in `draft_metadata`.
+        max_bytes: the maximum size of the draft as JSON. A file whose draft can only be longer is refused before the
+            work for each column; any other draft may still turn out longer.
 
     Raises:
-        InvalidFile: the file is not a readable one, or a row has more or fewer fields than the header.
+        InvalidFile: the file is not a readable one, has too many columns, or a row has more or fewer fields than the
+            header.
         MemoryError: it takes too much memory.
     """
     try:
-        draft = _draft(path, file, form, settings, has_header=has_header)
+        check = partial(_refuse_many, max_bytes)
+        draft = _draft(path, file, form, settings, check, has_header=has_header)
         _leave_out_unreadable(draft, file)
     except UnreadableStreamError as error:
         raise InvalidFile([Problem("file", str(error))]) from None
@@ -158,20 +170,32 @@ def _refuse_large(file: BinaryIO) -> None:
         pass  # DuckDB or an upload will refuse it
 
 
-def _draft(path: Path, file: BinaryIO, form: FileFormat, settings: DuckDBSettings, *, has_header: bool) -> Draft:
+def _refuse_many(max_bytes: int | None, names: Sequence[str]) -> None:
+    """Refuse columns whose draft would be longer than `max_bytes`, even if each had the shortest declaration."""
+    if max_bytes is None:
+        return
+    least = _MIN_BYTES * len(names) + sum(len(name[:_MAX_NAME]) for name in {*names})
+    if least > max_bytes:
+        raise InvalidFile([Problem("file", TOO_MANY_COLUMNS)])
+
+
+def _draft(  # noqa: PLR0913 - as `draft_file`
+    path: Path, file: BinaryIO, form: FileFormat, settings: DuckDBSettings, check: CheckNames, *, has_header: bool
+) -> Draft:
     plain = open_plain(file, form.encoding)
     if not is_workbook(plain) and (what := describe_foreign_kind(plain)):
         raise InvalidFile([Problem("file", what)])
     if is_parquet(plain):
         _refuse_large(plain)
         with duckdb.connect(":memory:", config=dict(settings)) as connection:
-            header, columns = draft_parquet(connection, path)
+            header, columns = draft_parquet(connection, path, check)
         draft = Draft({}, {})
     else:
-        draft_form, header, columns = draft_texts(file, form, has_header=has_header)
+        draft_form, header, columns = draft_texts(file, form, check, has_header=has_header)
         draft = Draft({}, {}, draft_form)
+    times = Counter(header)
     for place, (name, column) in enumerate(zip(header, columns, strict=True), 1):
-        if what := _find_unusable_name(name, header):
+        if what := _find_unusable_name(name, times[name]):
             draft.leave_out(name[:_MAX_NAME] or f"column {place}", what)
         elif isinstance(column, str):
             draft.leave_out(name, column)
@@ -180,39 +204,39 @@ def _draft(path: Path, file: BinaryIO, form: FileFormat, settings: DuckDBSetting
     return draft
 
 
-def _find_unusable_name(name: str, header: Sequence[str]) -> str | None:
-    if header.count(name) > 1:
+def _find_unusable_name(name: str, times: int) -> str | None:
+    if times > 1:
         return "is in the header more than once"
     return None if DECLARABLE.fullmatch(name) else "has no name that can be declared"
 
 
 def _leave_out_unreadable(draft: Draft, file: BinaryIO) -> None:
     """Read the drafted columns as an upload does, and leave out those with cells that it would refuse."""
-    file.seek(0)
     read = batches_of(file, draft.form)
     problems = _FirstProblems()
-    try:
-        columns = [_column(name, drafted) for name, drafted in draft.columns.items()]
-        for _ in read(columns, problems) if columns else ():
-            pass
-    except InvalidFile as error:
-        unsuitable = {
-            name: what for name in draft.columns for where, what in error.problems if where == f"column {name}"
-        }
-        if not unsuitable:
-            raise
-        for name, what in unsuitable.items():
-            draft.leave_out(name, f"{what}: an upload would refuse it")
-        _leave_out_unreadable(draft, file)
+    while draft.columns:
+        file.seek(0)
+        try:
+            for _ in read([_column(name, drafted) for name, drafted in draft.columns.items()], problems):
+                pass
+            break
+        except InvalidFile as error:
+            told = dict(error.problems)
+            unsuitable = {name: told[f"column {name}"] for name in draft.columns if f"column {name}" in told}
+            if not unsuitable:
+                raise
+            for name, what in unsuitable.items():
+                draft.leave_out(name, f"{what}: an upload would refuse it")
+            problems = _FirstProblems()
     for name, what in problems.by_column.items():
         draft.leave_out(name, f"{what}, which an upload would refuse")
 
 
 class _FirstProblems(Problems):
-    """The first problem of each column's cells."""
+    """The first problem of each column's cells, and what is wrong with any number of columns, found in one reading."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(most=None)
         self.by_column: dict[str, str] = {}
 
     def add_cells(self, unit: str, numbers: Sequence[int], column: str, cells: Mapping[int, str]) -> None:

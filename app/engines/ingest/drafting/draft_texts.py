@@ -1,9 +1,9 @@
 """Detect the format of a text file, and draft its columns. The texts are read as an upload reads them."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from app.engines.errors import InvalidFile
 from app.engines.ingest.csv_file import batch_rows
@@ -17,6 +17,9 @@ from app.engines.ingest.sheet_rows import SheetRows, is_workbook
 NO_KIND = "looks like names, remarks, times or a constant"
 AMBIGUOUS_DATES = "has dates whose day and month cannot be told apart: declare `date_order` (--date-order)"
 
+CheckNames: TypeAlias = Callable[[Sequence[str]], None]
+"""Refuses a file whose columns have too many or too long names, before the work for each of them."""
+
 _PIECE_BYTES = 2**20
 
 
@@ -28,8 +31,10 @@ class TextDraft(NamedTuple):
     columns: list[dict[str, Any] | str]
 
 
-def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDraft:
+def draft_texts(file: BinaryIO, form: FileFormat, check: CheckNames, *, has_header: bool) -> TextDraft:
     """Draft the columns of a text file, and complete what is known of its format.
+
+    `check` is called with the names of the columns before any of them is examined.
 
     Raises:
         InvalidFile: a row has more or fewer fields than the header, or the header looks like a row of values.
@@ -44,7 +49,7 @@ def draft_texts(file: BinaryIO, form: FileFormat, *, has_header: bool) -> TextDr
     if not has_header:
         first = next(filter(None, _open_rows(file, form, Problems())), [])
         form = replace(form, column_names=tuple(f"column_{place}" for place in range(1, len(first) + 1)))
-    header, profiles = _profile(file, form)
+    header, profiles = _profile(file, form, check)
     spelling = _choose_spelling(profiles, POINTS if of_sheet else _list_spellings(form))
     order = form.date_order or _choose_order(profiles)
     columns = [
@@ -115,10 +120,11 @@ def _guess_delimiter(plain: BinaryIO, form: FileFormat, *, has_header: bool) -> 
     return choose_delimiter(plain, width)
 
 
-def _profile(file: BinaryIO, form: FileFormat) -> tuple[list[str], list[TextProfile]]:
+def _profile(file: BinaryIO, form: FileFormat, check: CheckNames) -> tuple[list[str], list[TextProfile]]:
     problems = Problems()
     rows = _open_rows(file, form, problems)
     header = read_header(rows, problems, form)
+    check(header)
     profiles = [TextProfile() for _ in header]
     for _, batch in batch_rows(rows, len(header), problems):
         for profile, texts in zip(profiles, zip(*batch, strict=True), strict=True):
