@@ -11,6 +11,8 @@ Answer: TypeAlias = Mapping[str, Any]
 class Row(NamedTuple):
     """One number of a figure. The fields are the columns of every form, in order.
 
+    A new column comes last: spreadsheets may name columns by their place.
+
     Attributes:
         measure: what the number is: `mean`, `count`, `slope`.
         columns: the columns of the table that it is about, with `, ` between them.
@@ -24,6 +26,8 @@ class Row(NamedTuple):
         unit: the unit of the value; None if none is declared, or if the value is a count.
         epsilon: what the answer cost when it was released, a decimal.
         released_at: when it was released, RFC 3339.
+        interval_lower_as_date, interval_upper_as_date: the interval as ISO dates, rounded outwards, if the value is a
+            date.
     """
 
     measure: str
@@ -40,6 +44,8 @@ class Row(NamedTuple):
     unit: str | None
     epsilon: str
     released_at: str
+    interval_lower_as_date: str | None
+    interval_upper_as_date: str | None
 
 
 class _Place(NamedTuple):
@@ -63,15 +69,20 @@ class _Told(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """The numbers of a measure, their intervals, and perhaps the numbers as dates."""
+    """The numbers of a measure and their intervals, and both as dates; None each if they are no dates."""
 
     values: Sequence[float | None]
     intervals: Sequence[Sequence[float | None]]
-    dates: Sequence[str | None] | None
+    dates: Sequence[str | None]
+    date_intervals: Sequence[Sequence[str | None]]
 
 
-def _list_numbers(value: Any, interval: Any, date: Any) -> _Numbers:  # noqa: ANN401 - JSON: one of each, or lists
-    return _Numbers(value, interval, date) if isinstance(value, list) else _Numbers([value], [interval], [date])
+def _list_numbers(value: Any, interval: Any, date: Any, date_interval: Any) -> _Numbers:  # noqa: ANN401 - JSON
+    """Return the numbers of an answer that has one of each, or lists; it has no dates if they are None."""
+    if not isinstance(value, list):
+        return _Numbers([value], [interval], [date], [date_interval or (None, None)])
+    without: list[Any] = [None] * len(value)
+    return _Numbers(value, interval, date or without, date_interval or [(None, None)] * len(value))
 
 
 def rows_of_release(answer: Answer) -> Iterator[Row]:
@@ -82,7 +93,8 @@ def rows_of_release(answer: Answer) -> Iterator[Row]:
         *(measure, _columns_of(statistic), accuracy["alpha"], answer.get("unit")),
         *(answer["privacy"]["epsilon"], answer["created_at"]),
     )
-    numbers = _list_numbers(value, accuracy["interval"], answer.get("value_as_date"))
+    dates = answer.get("value_as_date"), accuracy.get("interval_as_date")
+    numbers = _list_numbers(value, accuracy["interval"], *dates)
     yield from _zip_rows(told, _places_of(answer, statistic, measure, value), numbers)
 
 
@@ -92,7 +104,8 @@ def rows_of_derived(answer: Answer, released_at: str) -> Iterator[Row]:
     for name, estimate in answer["estimates"].items():
         told = _Told(name, _columns_of(derived), answer["alpha"], units.get(name), answer["epsilon"], released_at)
         value = estimate["value"]
-        numbers = _list_numbers(value, estimate["interval"], estimate.get("value_as_date"))
+        dates = estimate.get("value_as_date"), estimate.get("interval_as_date")
+        numbers = _list_numbers(value, estimate["interval"], *dates)
         yield from _zip_rows(told, _places_of(answer, derived, name, value), numbers)
 
 
@@ -137,8 +150,7 @@ def _bins_of(described: Answer) -> Iterator[_Place]:
 
 
 def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Iterator[Row]:
-    dates = numbers.dates or [None] * len(places)
-    for place, value, (lower, upper), date in zip(places, numbers.values, numbers.intervals, dates, strict=True):
+    for place, value, (lower, upper), date, (first, last) in zip(places, *numbers, strict=True):
         yield Row(
             measure=told.measure,
             columns=told.columns,
@@ -154,4 +166,6 @@ def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Itera
             unit=told.unit,
             epsilon=told.epsilon,
             released_at=told.released_at,
+            interval_lower_as_date=first,
+            interval_upper_as_date=last,
         )

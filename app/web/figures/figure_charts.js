@@ -3,7 +3,7 @@
 import { chart, draw } from "../charts/charts.js";
 import { ends, rowChart } from "../charts/rows.js";
 import { h, longList, table } from "../ui/dom.js";
-import { intervalText, labelOf, measureOf, numberOf, numberText } from "./row_texts.js";
+import { intervalText, labelOf, measureOf, numberOf, numberText, unitOf } from "./row_texts.js";
 
 /** @typedef {import("./row_texts.js").Row} Row */
 
@@ -21,18 +21,26 @@ function panelsOf(/** @type {Row[]} */ rows) {
   return [...panels];
 }
 
+/** Return where a date is on an axis of time, or null if it is unknown or beyond all dates. */
+function placeOf(/** @type {string | null} */ date) {
+  const at = date === null ? NaN : Date.parse(date.includes("T") ? `${date}Z` : date);
+  return Number.isNaN(at) ? null : at;
+}
+
 /** Return the chart of one measure, with a search box and "Show more" if it has many lines. */
 function panel(/** @type {[string, Row[]]} */ [name, rows]) {
   const mark = rows[0].measure === "count" ? "bar" : "dot";
+  const dated = rows.some((row) => row.value_as_date !== null);
+  const place = (/** @type {Row} */ row, /** @type {string} */ name) => (dated ? placeOf(row[`${name}_as_date`]) : row[name]);
   const lines = rows.map((row) => ({
     label: labelOf(row),
-    value: row.value,
-    low: row.interval_lower ?? -Infinity,
-    high: row.interval_upper ?? Infinity,
+    value: place(row, "value"),
+    low: place(row, "interval_lower") ?? -Infinity,
+    high: place(row, "interval_upper") ?? Infinity,
     text: numberText(row),
   }));
   const domain = ends(lines, mark === "bar"); // of all rows, so that it stays when some are shown
-  const kind = rows[0].unit === "year" ? "year" : "linear";
+  const kind = dated ? "time" : rows[0].unit === "year" ? "year" : "linear";
   const drawn = chart(`${name}: ${rows.length} with their intervals; the table below has the figures`);
   return longList({
     items: lines,
@@ -49,13 +57,13 @@ function panel(/** @type {[string, Row[]]} */ [name, rows]) {
 /** Return the charts of a figure's rows, and their table. */
 export function figureCharts(/** @type {Row[]} */ rows) {
   const isSeveral = new Set(rows.map(measureOf)).size > 1;
-  const units = rows.some(({ unit }) => unit);
+  const units = rows.some(unitOf);
   const cells = (/** @type {Row} */ row) => [
     labelOf(row),
     ...(isSeveral ? [measureOf(row)] : []),
     numberOf(row),
     intervalText(row),
-    ...(units ? [row.unit ?? ""] : []),
+    ...(units ? [unitOf(row) ?? ""] : []),
   ];
   const first = isSeveral ? 2 : 1;
   return [

@@ -16,7 +16,11 @@ as_tibble.snapledger_figure <- function(x, ...) {
     conf_low = numbers$conf_low,
     conf_high = numbers$conf_high,
     alpha = numbers_of(rows, "alpha"),
-    unit = vapply(rows, function(row) as_one_text(row$unit, ""), ""),
+    unit = if (inherits(numbers$value, c("Date", "POSIXct"))) {
+      rep("", length(rows)) # a date has none
+    } else {
+      vapply(rows, function(row) as_one_text(row$unit, ""), "")
+    },
     epsilon = numbers_of(rows, "epsilon"),
     released_at = times_of(rows, "released_at")
   )

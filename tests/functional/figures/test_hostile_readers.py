@@ -159,7 +159,8 @@ def test_pictures_are_drawn_one_by_one_and_one_caller_takes_half_of_the_places()
 
 def row(**texts: Any) -> dict[str, Any]:
     plain = Row(
-        *("mean", "mass", None, "mean", None, None, -1.5, None, -2.5, -0.5, 0.05, "g", "1", "2026-01-31T12:00:00Z")
+        *("mean", "mass", None, "mean", None, None, -1.5, None, -2.5, -0.5, 0.05, "g", "1", "2026-01-31T12:00:00Z"),
+        *(None, None),
     )
     return plain._replace(**texts)._asdict()
 

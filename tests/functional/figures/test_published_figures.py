@@ -70,6 +70,8 @@ def test_a_release_is_published_and_read_at_no_cost(table: Table) -> None:
         "value_as_date": None,
         "interval_lower": lower,
         "interval_upper": upper,
+        "interval_lower_as_date": None,
+        "interval_upper_as_date": None,
         "alpha": 0.05,
         "unit": "g",
         "epsilon": "1",

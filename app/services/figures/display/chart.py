@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 from gmpy2 import mpq
 
-from app.services.figures.display.row_texts import interval_text, label_of, value_text
+from app.services.figures.display.date_ticks import DAY, list_date_ticks, seconds_of
+from app.services.figures.display.row_texts import interval_text, label_of, unit_text, value_text
 from app.services.figures.display.xml_texts import without_invalid
 from app.services.rendering.rounded_numbers import confidence_text
 
@@ -25,24 +26,39 @@ _TICKS = 4
 
 
 class _Scale(NamedTuple):
-    """Maps numbers from `low` to `high` to the width between the labels and the values."""
+    """Maps numbers from `low` to `high` to the width between the labels and the values.
+
+    If the numbers are dates, they are in seconds, and `date_unit` is what the dates are whole multiples of.
+    """
 
     low: float
     high: float
+    date_unit: int | None = None
 
     def place(self, number: float) -> float:
         share = (number - self.low) / (self.high - self.low)
         return _LEFT + min(max(share, 0.0), 1.0) * (WIDTH - _LEFT - _RIGHT)
 
-    def ticks(self) -> Iterator[float]:
-        """Yield the multiples of 1, 2 or 5 times a power of ten on the scale, some four."""
+    def ticks(self) -> Iterator[tuple[float, str]]:
+        """Yield the multiples of 1, 2 or 5 times a power of ten on the scale, some four, or dates, with labels."""
+        if self.date_unit is not None:
+            yield from list_date_ticks(self.low, self.high, self.date_unit)
+            return
         raw = (self.high - self.low) / _TICKS
         power = 10.0 ** math.floor(math.log10(raw))
         step = power * next(size for size in (1, 2, 5, 10) if size * power >= raw)
         at = math.ceil(self.low / step)
         while at * step <= self.high:
-            yield at * step
+            yield at * step, f"{at * step:,.10g}"
             at += 1
+
+
+class _Numbers(NamedTuple):
+    """Where a row's value and the ends of its interval are on the scale; None if there is none."""
+
+    value: float | None
+    lower: float | None
+    upper: float | None
 
 
 def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_heading: bool = True) -> str:
@@ -50,7 +66,7 @@ def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_
 
     Without a heading the title is only told to screen readers, for a page that shows it itself.
     """
-    shown = [(measure, list(of)) for measure, of in groupby(rows[:MAX_ROWS], key=lambda row: row["measure"])]
+    shown = [(measure, list(of)) for measure, of in groupby(rows[:MAX_ROWS], key=_panel_of)]
     top = _TOP if has_heading else 0
     height = top + sum(len(of) * _LINE + _AXIS for _, of in shown) + _FOOT
     svg = ET.Element(
@@ -90,30 +106,37 @@ def describe_measure(row: Mapping[str, Any]) -> str:
     return f"{measure} {between} {row['columns']}" if row["columns"] else measure
 
 
+def _panel_of(row: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return what rows of one panel have in common: dates and numbers have no scale in common."""
+    return row["measure"], row["value_as_date"] is not None
+
+
 def _draw_panel(svg: ET.Element, rows: Sequence[Mapping[str, Any]], top: float) -> None:
     is_bar = rows[0]["measure"] == "count"
     scale = _scale_of(rows, from_zero=is_bar)
     _write(svg, _LEFT, top + 10, describe_measure(rows[0]), fill=_MUTED, size=11)
     top += _HEAD
     bottom = top + len(rows) * _LINE
-    for tick in scale.ticks():
+    for tick, text in scale.ticks():
         at = scale.place(tick)
         _draw(svg, "line", x1=at, y1=top, x2=at, y2=bottom, stroke=_GRID)
-        _write(svg, at, bottom + 16, f"{tick:,.10g}", fill=_MUTED, size=11, anchor="middle")
+        _write(svg, at, bottom + 16, text, fill=_MUTED, size=11, anchor="middle")
     for place, row in enumerate(rows):
         _draw_row(svg, row, scale, top + (place + 0.5) * _LINE, is_bar=is_bar)
 
 
 def _draw_row(svg: ET.Element, row: Mapping[str, Any], scale: _Scale, middle: float, *, is_bar: bool) -> None:
     line = ET.SubElement(svg, "g")
-    told = " ".join([value_text(row), *([row["unit"]] if row["unit"] and row["value"] is not None else [])])
+    told = f"{value_text(row)} {unit_text(row)}".strip()
     ET.SubElement(line, "title").text = f"{label_of(row)}: {told} ({interval_text(row)})"
     _write(line, _LEFT - 10, middle + 4, _cut(label_of(row), _MAX_LABEL), fill=_INK, anchor="end")
     _write(line, WIDTH - _RIGHT + 14, middle + 4, _cut(told, _MAX_LABEL), fill=_INK)
-    if row["value"] is None:
+    value, lower, upper = _numbers_of(row)
+    if value is None:
         return
-    at = scale.place(row["value"])
-    low, high = (scale.place(row[end]) if row[end] is not None else edge for end, edge in _ends(scale))
+    at = scale.place(value)
+    low = scale.place(scale.low if lower is None else lower)
+    high = scale.place(scale.high if upper is None else upper)
     if is_bar:
         start = scale.place(0)
         _draw(line, "rect", x=min(start, at), y=middle - 8, width=abs(at - start), height=16, fill=_SOFT)
@@ -123,14 +146,21 @@ def _draw_row(svg: ET.Element, row: Mapping[str, Any], scale: _Scale, middle: fl
     _draw(line, "circle", cx=at, cy=middle, r=3.5, fill=_ACCENT)
 
 
-def _ends(scale: _Scale) -> tuple[tuple[str, float], tuple[str, float]]:
-    """Return the names of an interval's ends, each with where it is drawn if it is unbounded."""
-    return ("interval_lower", scale.place(scale.low)), ("interval_upper", scale.place(scale.high))
+def _numbers_of(row: Mapping[str, Any]) -> _Numbers:
+    names = ("value", "interval_lower", "interval_upper")
+    if row["value_as_date"] is None:
+        return _Numbers(*(row[name] for name in names))
+    dates = (row[f"{name}_as_date"] for name in names)
+    return _Numbers(*(None if date is None else seconds_of(date) for date in dates))
 
 
 def _scale_of(rows: Sequence[Mapping[str, Any]], *, from_zero: bool) -> _Scale:
-    members = ("value", "interval_lower", "interval_upper")
-    known = [row[member] for row in rows for member in members if row[member] is not None] or [0.0]
+    known = [each for row in rows for each in _numbers_of(row) if each is not None] or [0.0]
+    dates = [row["value_as_date"] for row in rows if row["value_as_date"] is not None]
+    if dates:
+        unit = 1 if any("T" in date for date in dates) else DAY
+        margin = max(0.05 * (max(known) - min(known)), unit)
+        return _Scale(min(known) - margin, max(known) + margin, unit)
     low, high = min([*known, 0.0] if from_zero else known), max(known)
     margin = 0.05 * (high - low) or max(abs(high), 1.0)
     return _Scale(low if from_zero and low == 0 else low - margin, high + margin)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from app.services.figures.display.chart import describe_intervals, describe_measure
 from app.services.figures.display.images import render_svg
-from app.services.figures.display.row_texts import interval_text, label_of, value_text
+from app.services.figures.display.row_texts import interval_text, label_of, unit_text, value_text
 from app.services.figures.display.xml_texts import without_invalid
 from app.services.figures.formats import Form
 from app.services.figures.reading import OpenedFigure
@@ -89,7 +89,7 @@ def _add_table(main: ET.Element, rows: Sequence[Mapping[str, Any]]) -> None:
         add_text(line, "td", describe_measure(row))
         add_text(line, "td", value_text(row), "number")
         add_text(line, "td", interval_text(row), "number")
-        add_text(line, "td", row["unit"] or "")
+        add_text(line, "td", unit_text(row))
     if len(rows) > MAX_ROWS:
         add_text(main, "p", f"{len(rows) - MAX_ROWS:,} more rows are in the downloads.", "note")
 

@@ -33,15 +33,23 @@ def make_figure_table(figure: Figure) -> Table | None:
 
 
 def write_numbers(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a value with its unit and its interval as texts."""
+    """Return a value with its unit and its interval as texts; dates have no unit."""
     ends = row["interval_lower"], row["interval_upper"]
     whole = row["measure"] in WHOLE_KINDS
-    if row["value_as_date"] is not None:
-        return str(row["value_as_date"]), ""
+    dates = [row.get(name) for name in ("interval_lower_as_date", "interval_upper_as_date")]
+    if row["value_as_date"] is not None or None not in dates:
+        date = row["value_as_date"]
+        unknown = "anything" if None in ends else ""  # or an earlier version of the service, without these dates
+        around = unknown if None in dates else " to ".join(map(_write_date, dates))
+        return "no value" if date is None else _write_date(date), around
     if row["value"] is None:
         return "no value", format_interval(*ends, whole=whole)
     shown = f"{row['value']:,.0f}" if whole else format_value(row["value"], *ends)
     return append_unit(shown, row["unit"]), format_interval(*ends, whole=whole)
+
+
+def _write_date(date: Any) -> str:  # noqa: ANN401 - of a row, which is JSON
+    return str(date).replace("T", " ")
 
 
 @list_records.register

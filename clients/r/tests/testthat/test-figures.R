@@ -33,6 +33,12 @@ test_that("dates of a figure are dates, and times are those of its clocks", {
   expect_equal(as_tibble(day)$value, as.Date("2024-03-08"))
   expect_equal(as_tibble(day)$conf_low, as.Date("2024-02-27"))
   expect_equal(as_tibble(day)$conf_high, as.Date("2024-03-19"))
+  days <- figure_of(list(value = 19790.4, value_as_date = "2024-03-08", unit = "days"))
+  expect_equal(as_tibble(days)$unit, "")
+  expect_no_match(format(days), "days")
+  if (requireNamespace("ggplot2", quietly = TRUE)) {
+    expect_equal(levels(ggplot2::autoplot(days)$data$panel), "mean body_mass_g")
+  }
   for (seconds in c(3600, 60, 1)) {
     noon <- as.numeric(as.POSIXct("2024-03-08 12:00", "UTC")) / seconds
     at <- figure_of(list(value = noon, interval_lower = noon - 1, interval_upper = noon + 0.5,

@@ -1,0 +1,39 @@
+"""Places dates on an axis, as seconds since 1970-01-01, and chooses the ones that are labelled."""
+
+import math
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from app.dp.table.dates import EPOCH, FIRST_DAY, LAST_DAY
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+_STEPS = (
+    *(1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
+    *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
+    *(digit * 10**power * DAY for power in range(7) for digit in (1, 2, 5)),
+)
+_TICKS = 3
+
+
+def seconds_of(date: str) -> float:
+    """Return where an ISO date or time is; what is beyond all dates is at the first or last of them."""
+    if date.endswith("infinity"):
+        date = (FIRST_DAY if date.startswith("-") else LAST_DAY).isoformat()
+    return (datetime.fromisoformat(date) - EPOCH).total_seconds()
+
+
+def list_date_ticks(low: float, high: float, least: int) -> Iterator[tuple[float, str]]:
+    """Yield some three dates from `low` to `high` with their labels, at least `least` seconds apart."""
+    step = next(each for each in _STEPS if each >= max(least, (high - low) / _TICKS))
+    first, last = (seconds_of(end.isoformat()) for end in (FIRST_DAY, LAST_DAY))
+    at = math.ceil(max(low, first) / step) * step
+    while at <= min(high, last):
+        yield at, _format_tick(at, step)
+        at += step
+
+
+def _format_tick(seconds: int, step: int) -> str:
+    at = EPOCH + timedelta(seconds=seconds)
+    if step >= DAY:
+        return at.date().isoformat()
+    return at.isoformat(" ", "minutes") if step >= MINUTE else f"{at:%H:%M:%S}"
