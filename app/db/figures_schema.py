@@ -40,6 +40,7 @@ COLUMNS = {
     "released_at": "timestamptz NOT NULL",
     "interval_lower_as_date": "text",
     "interval_upper_as_date": "text",
+    "conditions": "text NOT NULL DEFAULT ''",
 }
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {schema}.snapledger (ledger text PRIMARY KEY);

@@ -94,6 +94,10 @@ class FigureRow(AnswerModel):
     interval_upper_as_date: str | None = Field(
         description="The upper end as an ISO date, rounded up, if the value is a date."
     )
+    conditions: str = Field(
+        description="Which rows and values it is of, in words: the filter, and the rules for missing values and values "
+        "outside the bounds. Empty if there is nothing to tell."
+    )
 
 
 class FigureVersion(AnswerModel):

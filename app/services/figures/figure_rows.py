@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+from app.services.figures.row_conditions import conditions_in_words
+
 Answer: TypeAlias = Mapping[str, Any]
 """The JSON of a release or of a derived answer."""
 
@@ -28,6 +30,8 @@ class Row(NamedTuple):
         released_at: when it was released, RFC 3339.
         interval_lower_as_date, interval_upper_as_date: the interval as ISO dates, rounded outwards, if the value is a
             date.
+        conditions: in words, which rows and values it is of: the filter, and the rules for missing values and values
+            outside the bounds; empty if there is nothing to tell.
     """
 
     measure: str
@@ -46,6 +50,7 @@ class Row(NamedTuple):
     released_at: str
     interval_lower_as_date: str | None
     interval_upper_as_date: str | None
+    conditions: str
 
 
 class _Place(NamedTuple):
@@ -66,6 +71,7 @@ class _Told(NamedTuple):
     unit: str | None
     epsilon: str
     released_at: str
+    conditions: str
 
 
 class _Numbers(NamedTuple):
@@ -92,6 +98,7 @@ def rows_of_release(answer: Answer) -> Iterator[Row]:
     told = _Told(
         *(measure, _columns_of(statistic), accuracy["alpha"], answer.get("unit")),
         *(answer["privacy"]["epsilon"], answer["created_at"]),
+        conditions_in_words(statistic, answer.get("treatment", {})),
     )
     dates = answer.get("value_as_date"), accuracy.get("interval_as_date")
     numbers = _list_numbers(value, accuracy["interval"], *dates)
@@ -101,8 +108,12 @@ def rows_of_release(answer: Answer) -> Iterator[Row]:
 def rows_of_derived(answer: Answer, released_at: str) -> Iterator[Row]:
     """Yield the rows of a derived answer, whose components were released by `released_at`."""
     derived, units = answer["derived"], answer.get("units", {})
+    conditions = conditions_in_words(derived, answer.get("treatment", {}))
     for name, estimate in answer["estimates"].items():
-        told = _Told(name, _columns_of(derived), answer["alpha"], units.get(name), answer["epsilon"], released_at)
+        told = _Told(
+            *(name, _columns_of(derived), answer["alpha"], units.get(name)),
+            *(answer["epsilon"], released_at, conditions),
+        )
         value = estimate["value"]
         dates = estimate.get("value_as_date"), estimate.get("interval_as_date")
         numbers = _list_numbers(value, estimate["interval"], *dates)
@@ -168,4 +179,5 @@ def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Itera
             released_at=told.released_at,
             interval_lower_as_date=first,
             interval_upper_as_date=last,
+            conditions=told.conditions,
         )

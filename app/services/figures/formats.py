@@ -43,7 +43,7 @@ MEDIA_TYPES: Mapping[Form, str] = {
     Form.PARQUET: "application/vnd.apache.parquet",
 }
 
-_TEXTS, _MOMENT, _EPSILON = {"measure", "columns", "group", "label", "unit"}, "released_at", "epsilon"
+_TEXTS, _MOMENT, _EPSILON = {"measure", "columns", "group", "label", "unit", "conditions"}, "released_at", "epsilon"
 _TYPES = {
     **dict.fromkeys(_TEXTS, pa.string()),
     **dict.fromkeys(("lower_edge", "upper_edge", "value", "interval_lower", "interval_upper", "alpha"), pa.float64()),

@@ -19,7 +19,7 @@ def complete_rows(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _complete_row(stored: Mapping[str, Any]) -> dict[str, Any]:
-    row = dict(stored)
+    row = {"conditions": "", **stored}
     if "interval_lower_as_date" not in stored:
         row["interval_lower_as_date"], row["interval_upper_as_date"] = _date_interval(stored)
     return {name: row[name] for name in Row._fields}

@@ -3,19 +3,20 @@
 import { chart, draw } from "../charts/charts.js";
 import { ends, rowChart } from "../charts/rows.js";
 import { h, longList, table } from "../ui/dom.js";
-import { intervalText, labelOf, measureOf, numberOf, numberText, unitOf } from "./row_texts.js";
+import { intervalText, labelOf, measureOf, numberOf, numberText, sharedConditions, unitOf } from "./row_texts.js";
 
 /** @typedef {import("./row_texts.js").Row} Row */
 
 const LINES = 20; // of a chart at first
 const FEW = 12; // rows: the table is open
 
-/** Return the rows in groups of one measure of the same columns, in their order. */
+/** Return the rows in groups of one measure of the same columns and under the same conditions, in their order. */
 function panelsOf(/** @type {Row[]} */ rows) {
   /** @type {Map<string, Row[]>} */
   const panels = new Map();
+  const varied = sharedConditions(rows) === null;
   for (const row of rows) {
-    const name = measureOf(row);
+    const name = varied && row.conditions ? `${measureOf(row)}: ${row.conditions}` : measureOf(row);
     panels.set(name, [...(panels.get(name) ?? []), row]);
   }
   return [...panels];
@@ -31,7 +32,8 @@ function placeOf(/** @type {string | null} */ date) {
 function panel(/** @type {[string, Row[]]} */ [name, rows]) {
   const mark = rows[0].measure === "count" ? "bar" : "dot";
   const dated = rows.some((row) => row.value_as_date !== null);
-  const place = (/** @type {Row} */ row, /** @type {string} */ name) => (dated ? placeOf(row[`${name}_as_date`]) : row[name]);
+  const place = (/** @type {Row} */ row, /** @type {string} */ name) =>
+    dated ? placeOf(row[`${name}_as_date`]) : row[name];
   const lines = rows.map((row) => ({
     label: labelOf(row),
     value: place(row, "value"),
@@ -58,12 +60,22 @@ function panel(/** @type {[string, Row[]]} */ [name, rows]) {
 export function figureCharts(/** @type {Row[]} */ rows) {
   const isSeveral = new Set(rows.map(measureOf)).size > 1;
   const units = rows.some(unitOf);
+  const varied = sharedConditions(rows) === null;
   const cells = (/** @type {Row} */ row) => [
     labelOf(row),
     ...(isSeveral ? [measureOf(row)] : []),
     numberOf(row),
     intervalText(row),
     ...(units ? [unitOf(row) ?? ""] : []),
+    ...(varied ? [row.conditions] : []),
+  ];
+  const headers = [
+    "Of",
+    ...(isSeveral ? ["Measure"] : []),
+    "Value",
+    "Interval",
+    ...(units ? ["Unit"] : []),
+    ...(varied ? ["Conditions"] : []),
   ];
   const first = isSeveral ? 2 : 1;
   return [
@@ -75,14 +87,8 @@ export function figureCharts(/** @type {Row[]} */ rows) {
       longList({
         items: rows,
         noun: "row",
-        textOf: (row) => `${labelOf(row)} ${measureOf(row)}`,
-        render: (shown) =>
-          table(
-            "With their intervals",
-            ["Of", ...(isSeveral ? ["Measure"] : []), "Value", "Interval", ...(units ? ["Unit"] : [])],
-            shown.map(cells),
-            [first, first + 1],
-          ),
+        textOf: (row) => `${labelOf(row)} ${measureOf(row)} ${row.conditions}`,
+        render: (shown) => table("With their intervals", headers, shown.map(cells), [first, first + 1]),
       }),
     ),
   ];

@@ -18,6 +18,12 @@ export function measureOf(/** @type {Row} */ { measure, columns }) {
   return columns ? `${name} ${measure === "count" ? "by" : "of"} ${columns}` : name;
 }
 
+/** Return the conditions of all rows, which may be empty, or null if they are not the same. */
+export function sharedConditions(/** @type {Row[]} */ rows) {
+  const found = [...new Set(rows.map((row) => row.conditions))];
+  return found.length > 1 ? null : (found[0] ?? "");
+}
+
 /** Return the number, without its unit. */
 export function numberOf(/** @type {Row} */ row) {
   const { value, value_as_date: day, interval_lower: low, interval_upper: high, measure } = row;

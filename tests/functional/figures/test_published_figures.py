@@ -72,6 +72,7 @@ def test_a_release_is_published_and_read_at_no_cost(table: Table) -> None:
         "interval_upper": upper,
         "interval_lower_as_date": None,
         "interval_upper_as_date": None,
+        "conditions": "values outside 0 to 100 count as the nearer bound",
         "alpha": 0.05,
         "unit": "g",
         "epsilon": "1",

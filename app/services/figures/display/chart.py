@@ -1,6 +1,7 @@
 """Draws a figure as SVG: a line for each number, as a bar from 0 for counts, else as a point, with its interval."""
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from xml.etree import ElementTree as ET
 from gmpy2 import mpq
 
 from app.services.figures.display.date_ticks import DAY, list_date_ticks, seconds_of
-from app.services.figures.display.row_texts import interval_text, label_of, unit_text, value_text
+from app.services.figures.display.row_texts import interval_text, label_of, shared_conditions, unit_text, value_text
 from app.services.figures.display.xml_texts import without_invalid
 from app.services.rendering.rounded_numbers import confidence_text
 
@@ -21,7 +22,8 @@ _HEAD = 18
 _INK, _MUTED, _GRID, _ACCENT, _SOFT = "#1b1f24", "#59626c", "#e1e3de", "#1f5fbf", "#bcd2f2"
 FONT = "Source Sans Pro"
 _FAMILY = f"{FONT}, system-ui, sans-serif"
-_MAX_LABEL, _MAX_TITLE = 32, 90
+_MAX_LABEL, _MAX_TITLE, _MAX_HEADING, _MAX_FOOT = 32, 90, 90, 125
+_SMALL_LINE = 15
 _TICKS = 4
 
 
@@ -53,6 +55,17 @@ class _Scale(NamedTuple):
             at += 1
 
 
+class _Panel(NamedTuple):
+    """The rows on one scale, under the lines of their heading."""
+
+    heading: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def height(self) -> int:
+        return (len(self.heading) - 1) * _SMALL_LINE + len(self.rows) * _LINE + _AXIS
+
+
 class _Numbers(NamedTuple):
     """Where a row's value and the ends of its interval are on the scale; None if there is none."""
 
@@ -61,14 +74,29 @@ class _Numbers(NamedTuple):
     upper: float | None
 
 
-def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_heading: bool = True) -> str:
-    """Return the SVG of a figure: title, a panel for each measure, and what the intervals are.
+def draw_chart(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    foot: str,
+    *,
+    has_heading: bool = True,
+    has_conditions: bool = True,
+) -> str:
+    """Return the SVG of a figure: title, a panel for each measure, the conditions, and what the intervals are.
 
-    Without a heading the title is only told to screen readers, for a page that shows it itself.
+    Without a heading the title is only told to screen readers, for a page that shows it itself. Conditions that not
+    all rows have in common are in the headings of the panels.
     """
-    shown = [(measure, list(of)) for measure, of in groupby(rows[:MAX_ROWS], key=_panel_of)]
+    shared = shared_conditions(rows)
+    left_out = f"{len(rows) - MAX_ROWS:,} more in the table. " if len(rows) > MAX_ROWS else ""
+    told = textwrap.wrap(f"Conditions: {shared}.", _MAX_FOOT) if shared and has_conditions else []
+    feet = [*told, left_out + foot]
+    shown = [
+        _Panel(_wrap_heading(row, row["conditions"] if shared is None else ""), [row, *others])
+        for row, *others in (of for _, of in groupby(rows[:MAX_ROWS], key=_panel_of))
+    ]
     top = _TOP if has_heading else 0
-    height = top + sum(len(of) * _LINE + _AXIS for _, of in shown) + _FOOT
+    height = top + sum(each.height for each in shown) + _FOOT + (len(feet) - 1) * _SMALL_LINE
     svg = ET.Element(
         "svg",
         {
@@ -85,11 +113,11 @@ def draw_chart(title: str, rows: Sequence[Mapping[str, Any]], foot: str, *, has_
     ET.SubElement(svg, "rect", width=str(WIDTH), height=str(height), fill="#ffffff")
     if has_heading:
         _write(svg, 12, 24, _cut(title, _MAX_TITLE), fill=_INK, size=17, weight="bold")
-    for _, of in shown:
-        _draw_panel(svg, of, top)
-        top += len(of) * _LINE + _AXIS
-    left_out = f"{len(rows) - MAX_ROWS:,} more in the table. " if len(rows) > MAX_ROWS else ""
-    _write(svg, 12, height - 9, left_out + foot, fill=_MUTED, size=11)
+    for each in shown:
+        _draw_panel(svg, each, top)
+        top += each.height
+    for place, line in enumerate(reversed(feet)):
+        _write(svg, 12, height - 9 - place * _SMALL_LINE, line, fill=_MUTED, size=11)
     return ET.tostring(without_invalid(svg), encoding="unicode")
 
 
@@ -106,16 +134,24 @@ def describe_measure(row: Mapping[str, Any]) -> str:
     return f"{measure} {between} {row['columns']}" if row["columns"] else measure
 
 
-def _panel_of(row: Mapping[str, Any]) -> tuple[str, bool]:
+def _panel_of(row: Mapping[str, Any]) -> tuple[str, bool, str]:
     """Return what rows of one panel have in common: dates and numbers have no scale in common."""
-    return row["measure"], row["value_as_date"] is not None
+    return row["measure"], row["value_as_date"] is not None, row["conditions"]
 
 
-def _draw_panel(svg: ET.Element, rows: Sequence[Mapping[str, Any]], top: float) -> None:
+def _wrap_heading(row: Mapping[str, Any], conditions: str) -> list[str]:
+    """Return what the rows of a panel are, and under which conditions, in lines."""
+    return [describe_measure(row), *textwrap.wrap(conditions, _MAX_HEADING)]
+
+
+def _draw_panel(svg: ET.Element, panel: _Panel, top: float) -> None:
+    rows = panel.rows
     is_bar = rows[0]["measure"] == "count"
     scale = _scale_of(rows, from_zero=is_bar)
-    _write(svg, _LEFT, top + 10, describe_measure(rows[0]), fill=_MUTED, size=11)
-    top += _HEAD
+    for line in panel.heading:
+        _write(svg, _LEFT, top + 10, line, fill=_MUTED, size=11)
+        top += _SMALL_LINE
+    top += _HEAD - _SMALL_LINE
     bottom = top + len(rows) * _LINE
     for tick, text in scale.ticks():
         at = scale.place(tick)

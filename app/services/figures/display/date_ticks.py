@@ -12,7 +12,7 @@ _STEPS = (
     *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
     *(digit * 10**power * DAY for power in range(7) for digit in (1, 2, 5)),
 )
-_TICKS = 3
+_TICKS, _MIN_TICKS = 3, 2
 
 
 def seconds_of(date: str) -> float:
@@ -24,12 +24,19 @@ def seconds_of(date: str) -> float:
 
 def list_date_ticks(low: float, high: float, least: int) -> Iterator[tuple[float, str]]:
     """Yield some three dates from `low` to `high` with their labels, at least `least` seconds apart."""
-    step = next(each for each in _STEPS if each >= max(least, (high - low) / _TICKS))
     first, last = (seconds_of(end.isoformat()) for end in (FIRST_DAY, LAST_DAY))
-    at = math.ceil(max(low, first) / step) * step
-    while at <= min(high, last):
-        yield at, _format_tick(at, step)
-        at += step
+    low, high = max(low, first), min(high, last)
+    step = next(each for each in _STEPS if each >= max(least, (high - low) / _TICKS))
+    ticks = _list_multiples(low, high, step)
+    if len(ticks) < _MIN_TICKS:  # one alone says nothing of how long the axis is
+        step = max((each for each in _STEPS if least <= each < step), default=step)
+        ticks = _list_multiples(low, high, step)
+    for tick in ticks:
+        yield tick, _format_tick(tick, step)
+
+
+def _list_multiples(low: float, high: float, step: int) -> range:
+    return range(math.ceil(low / step) * step, math.floor(high) + 1, step)
 
 
 def _format_tick(seconds: int, step: int) -> str:

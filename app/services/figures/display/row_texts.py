@@ -1,6 +1,6 @@
 """A row's number and interval as people read them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gmpy2 import mpq
@@ -50,6 +50,12 @@ def interval_text(row: Mapping[str, Any]) -> str:
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"at least {low}" if low is not None else f"at most {high}" if high is not None else ""
+
+
+def shared_conditions(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the conditions of all rows, which may be empty, or None if they are not the same."""
+    found = {row["conditions"] for row in rows} or {""}
+    return found.pop() if len(found) == 1 else None
 
 
 def _date_text(date: str) -> str:

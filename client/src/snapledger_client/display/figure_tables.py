@@ -1,6 +1,6 @@
 """Renders figures: as a line of text, a table of their numbers, and a frame."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from snapledger_client.display.account_texts import format_time
@@ -12,11 +12,18 @@ from snapledger_client.models.figures import Figure, Viewer
 
 @render_text.register
 def describe_figure(figure: Figure) -> str:
-    """Return what a figure shows, which version it is, and the note for its readers."""
+    """Return what a figure shows, which version it is, the note for its readers, and the conditions of its numbers."""
     told = f"{figure.title}: figure {figure.figure} of {figure.dataset}, version {figure.version:,}"
     publisher = "" if figure.published_by is None else f" by {figure.published_by}"
     published = f"published{publisher}, {format_time(figure.published_at)}"
-    return "\n".join(filter(None, (f"{told}; {published}", figure.note)))
+    conditions = find_shared_conditions(figure.rows or ())
+    return "\n".join(filter(None, (f"{told}; {published}", figure.note, conditions and f"conditions: {conditions}")))
+
+
+def find_shared_conditions(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the conditions of all numbers; empty if there are none, or they are not the same."""
+    found = {row.get("conditions", "") for row in rows}  # an earlier version of the service tells none
+    return str(found.pop()) if len(found) == 1 else ""
 
 
 @make_table.register
@@ -24,9 +31,10 @@ def make_figure_table(figure: Figure) -> Table | None:
     """Return a row for each number; columns in which all rows are alike are left out."""
     if figure.rows is None:
         return None
-    varying = [name for name in ("measure", "columns", "group") if len({row[name] for row in figure.rows}) > 1]
+    optional = ("measure", "columns", "group", "conditions")
+    varying = [name for name in optional if len({row.get(name) for row in figure.rows}) > 1]
     rows = (
-        [*(str(row[name] or "") for name in varying), str(row["label"]), *write_numbers(row)] for row in figure.rows
+        [*(str(row.get(name) or "") for name in varying), str(row["label"]), *write_numbers(row)] for row in figure.rows
     )
     headers = [*varying, "label", "value", "interval"]
     return cut_table(headers, rows, len(figure.rows), [len(varying) + 1])

@@ -26,6 +26,20 @@ test_that("a figure is a table with types, a text and a plot", {
   expect_equal(ggplot2::autoplot(figure)$labels$caption, "Palmer Archipelago.; error bars: 95 % intervals")
 })
 
+test_that("a figure tells which rows and values its numbers are of", {
+  rule <- "values outside 0 to 50,000 count as the nearer bound"
+  same <- figure_of(list(conditions = rule), list(conditions = rule, label = "other"))
+  expect_equal(as_tibble(same)$conditions, c(rule, rule))
+  expect_equal(sum(grepl(rule, format(same), fixed = TRUE)), 1)
+  varied <- figure_of(list(conditions = "region in West"), list(conditions = ""))
+  expect_match(format(varied)[2], "mean body_mass_g: region in West", fixed = TRUE)
+  expect_equal(as_tibble(figure_of(list()))$conditions, "") # from an earlier version of the service
+  skip_if_not_installed("ggplot2")
+  expect_match(ggplot2::autoplot(same)$labels$caption, rule, fixed = TRUE)
+  panels <- levels(ggplot2::autoplot(varied)$data$panel)
+  expect_equal(panels, c("mean body_mass_g: region in West", "mean body_mass_g"))
+})
+
 test_that("dates of a figure are dates, and times are those of its clocks", {
   day <- figure_of(
     list(value = 19790.4, interval_lower = 19780.6, interval_upper = 19800.2, value_as_date = "2024-03-08")

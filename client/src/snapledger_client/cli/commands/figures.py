@@ -13,7 +13,7 @@ from snapledger_client.cli.commands.budgets import PrincipalName, write_grantees
 from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, connect_reader, fail
-from snapledger_client.display.figure_tables import write_numbers
+from snapledger_client.display.figure_tables import find_shared_conditions, write_numbers
 from snapledger_client.formatting import format_person
 
 FigureName = Annotated[str, typer.Argument(help="The figure's name, such as body-mass.")]
@@ -59,8 +59,14 @@ def _print_figure(figure: Figure, rows: list[dict[str, Any]]) -> None:
     output.print_line(f"{figure.title} (version {figure.version}, {figure.published_at:%Y-%m-%d})")
     if figure.note:
         output.print_answer(figure.note)
-    texts = [(each["group"], each["label"], *write_numbers(each)) for each in rows]
-    output.print_table(("group", "of", "value", "interval"), texts, ("value",))
+    shared = find_shared_conditions(rows)
+    if shared:
+        output.print_answer(f"conditions: {shared}")
+    texts = [(each["group"], each["label"], *write_numbers(each), each.get("conditions", "")) for each in rows]
+    headers = ("group", "of", "value", "interval", "conditions")
+    varied = not shared and any(conditions for *_, conditions in texts)
+    shown = len(headers) if varied else len(headers) - 1
+    output.print_table(headers[:shown], [each[:shown] for each in texts], ("value",))
 
 
 def list_versions(dataset: DatasetName, figure: FigureName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
