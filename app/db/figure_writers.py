@@ -92,7 +92,8 @@ class FigureWriter(Writer):
             "INSERT INTO {schema}.figures ({key}, version, title, note, published_at) VALUES ({names}, %s, %s, %s, %s)",
             *(*self._names, *told),
         )
-        copy = self._schema.format("COPY {schema}.figure_rows FROM STDIN")
+        columns = sql.SQL(", ").join(map(sql.Identifier, (*self.key, "position", *COLUMNS)))
+        copy = self._schema.format("COPY {schema}.figure_rows ({columns}) FROM STDIN", columns=columns)
         with self._connection.cursor().copy(copy) as copied:
             for position, row in enumerate(rows, 1):
                 copied.write_row((*self._names, position, *(row[name] for name in COLUMNS)))

@@ -38,6 +38,9 @@ COLUMNS = {
     "unit": "text",
     "epsilon": "numeric(16, 9) NOT NULL",
     "released_at": "timestamptz NOT NULL",
+    "interval_lower_as_date": "text",
+    "interval_upper_as_date": "text",
+    "conditions": "text NOT NULL DEFAULT ''",
 }
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {schema}.snapledger (ledger text PRIMARY KEY);
@@ -64,9 +67,7 @@ CREATE VIEW {schema}.collection_figures AS
 _FOR_READERS = ("figures", "figure_rows", "collections", "collection_figures")
 _NAMES = [*_FOR_READERS, "state", "collection_state", "collection_members"]
 
-_HAS_COLUMN = """
-SELECT FROM information_schema.columns WHERE (table_schema, table_name, column_name) = (%s, %s, %s)
-"""
+_COLUMN_NAMES = "SELECT column_name FROM information_schema.columns WHERE (table_schema, table_name) = (%s, %s)"
 _RELATIONS = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relname = ANY(%s)"
 _UNREADABLE = r"""
 SELECT relname FROM pg_class
@@ -125,13 +126,17 @@ def _require_own(connection: Connection[Any], schema: Schema) -> None:
 
 
 def _adapt_tables(connection: Connection[Any], schema: Schema) -> None:
-    """Change the tables of earlier versions: they told readers the names of principals, and kept no hashes."""
+    """Change the tables of earlier versions, which had principals' names for readers, no hashes, and fewer columns."""
     if _has_column(connection, schema, "figures", "published_by"):
         connection.execute(schema.format("ALTER TABLE {schema}.figures DROP COLUMN published_by"))
     for table in ("state", "collection_state"):
         if not _has_column(connection, schema, table, "content"):
             text = "ALTER TABLE {schema}.{table} ADD COLUMN content text"
             connection.execute(schema.format(text, table=sql.Identifier(table)))
+    known = _list_columns(connection, schema, "figure_rows")
+    for name in COLUMNS.keys() - known:
+        text = "ALTER TABLE {schema}.figure_rows ADD COLUMN {name} {kind}"
+        connection.execute(schema.format(text, name=sql.Identifier(name), kind=sql.SQL(COLUMNS[name])))
 
 
 def add_role(connection: Connection[Any], schema: Schema) -> None:
@@ -161,19 +166,21 @@ def add_view(connection: Connection[Any], schema: Schema, dataset: str) -> None:
 
 
 def _add_view(connection: Connection[Any], schema: Schema, dataset: str) -> bool:
-    """Create the view of a dataset, and return whether it was missing: to replace it would wait for its readers.
+    """Create the view of a dataset, and return whether it was missing.
 
-    It is a barrier: a reader's own conditions and functions see no row of another dataset.
+    One that is there is replaced only if it lacks a column, since that waits for its readers. It is a barrier: a
+    reader's own conditions and functions see no row of another dataset.
     """
     name = view_name(dataset)
-    if _find_relations(connection, schema, [name]):
+    known = _list_columns(connection, schema, name)
+    if COLUMNS.keys() <= known:
         return False
     text = (
-        "CREATE VIEW {schema}.{view} WITH (security_barrier) AS"
+        "CREATE OR REPLACE VIEW {schema}.{view} WITH (security_barrier) AS"
         " SELECT * FROM {schema}.figure_rows WHERE dataset = {dataset}"
     )
     connection.execute(schema.format(text, view=sql.Identifier(name), dataset=sql.Literal(dataset)))
-    return True
+    return not known
 
 
 def view_name(dataset: str) -> str:
@@ -193,7 +200,12 @@ def _find_relations(connection: Connection[Any], schema: Schema, names: list[str
 
 
 def _has_column(connection: Connection[Any], schema: Schema, table: str, column: str) -> bool:
-    return connection.execute(_HAS_COLUMN, (schema.name, table, column)).fetchone() is not None
+    return column in _list_columns(connection, schema, table)
+
+
+def _list_columns(connection: Connection[Any], schema: Schema, table: str) -> set[str]:
+    """Return the names of the columns of a table or view; none if it is missing."""
+    return {name for (name,) in connection.execute(_COLUMN_NAMES, (schema.name, table)).fetchall()}
 
 
 def _has_role(connection: Connection[Any], schema: Schema) -> bool:

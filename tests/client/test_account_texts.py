@@ -159,6 +159,31 @@ def test_a_figure_shows_its_numbers() -> None:
     assert listed.to_frame()["title"].to_list() == ["Body mass"]
 
 
+def test_a_figure_of_dates_shows_the_interval_as_dates() -> None:
+    dates = {"value_as_date": "2024-07-03", "interval_lower_as_date": "2024-07-02", "interval_upper_as_date": None}
+    row = ROW | {"unit": "days", "value": 19907.4} | dates | {"interval_upper_as_date": "2024-07-05"}
+    figure = Figure(**FIGURE | {"rows": [row]})
+    assert str(figure).splitlines()[-1].split() == ["mean", "2024-07-03", "2024-07-02", "to", "2024-07-05"]
+    assert "days" not in figure.plot().get_xlabel()
+    unbounded = dict.fromkeys(("interval_lower", "interval_upper", "interval_lower_as_date", "interval_upper_as_date"))
+    assert str(Figure(**FIGURE | {"rows": [row | unbounded]})).splitlines()[-1].split()[1:] == [
+        "2024-07-03",
+        "anything",
+    ]
+    before = ROW | {"value_as_date": "2024-07-03"}  # an earlier version of the service told no dates of intervals
+    assert str(Figure(**FIGURE | {"rows": [before]})).splitlines()[-1].split() == ["mean", "2024-07-03"]
+
+
+def test_a_figure_tells_which_rows_and_values_its_numbers_are_of() -> None:
+    rule = "values outside 0 to 50,000 count as the nearer bound"
+    same = Figure(**FIGURE | {"rows": [ROW | {"conditions": rule}, ROW | {"label": "other", "conditions": rule}]})
+    assert str(same).count(rule) == same._repr_html_().count(rule) == 1
+    assert same.to_frame()["conditions"].to_list() == [rule, rule]
+    varied = Figure(**FIGURE | {"rows": [ROW | {"conditions": each} for each in ("region in West", "")]})
+    assert "region in West" in str(varied).splitlines()[-2]
+    assert [each.get_text() for each in varied.plot().get_yticklabels()] == ["mean", "mean, region in West"]
+
+
 def test_a_figure_draws_each_measure() -> None:
     count = ROW | {"measure": "count", "columns": "species", "label": "Adelie", "unit": None}
     dated = ROW | {"measure": "median", "value": 19790.0, "value_as_date": "2024-03-08", "interval_upper": None}

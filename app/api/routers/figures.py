@@ -47,7 +47,9 @@ _FIGURE = describe_responses(
 )
 _CSV = (
     "measure,columns,group,label,lower_edge,upper_edge,value,value_as_date,interval_lower,interval_upper,alpha,unit,"
-    "epsilon,released_at\r\nmean,body_mass_g,,mean,,,4209.3,,4093.1,4325.5,0.05,g,0.5,2026-01-31T12:00:00Z\r\n"
+    "epsilon,released_at,interval_lower_as_date,interval_upper_as_date,conditions\r\n"
+    "mean,body_mass_g,,mean,,,4209.3,,4093.1,4325.5,0.05,g,0.5,2026-01-31T12:00:00Z,,,"
+    "values outside 2000 to 7000 count as the nearer bound\r\n"
 )
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 _FIGURE[200]["content"] = {

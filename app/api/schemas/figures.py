@@ -113,6 +113,16 @@ class FigureRow(AnswerModel):
     unit: str | None = Field(description="The unit of the value, as declared.")
     epsilon: str = Field(description="What the answer cost when it was released.")
     released_at: str = Field(description="When the answer was released.")
+    interval_lower_as_date: str | None = Field(
+        description="The lower end as an ISO date, rounded down, if the value is a date."
+    )
+    interval_upper_as_date: str | None = Field(
+        description="The upper end as an ISO date, rounded up, if the value is a date."
+    )
+    conditions: str = Field(
+        description="Which rows and values it is of, in words: the filter, and the rules for missing values and values "
+        "outside the bounds. Empty if there is nothing to tell."
+    )
 
 
 class FigureVersion(AnswerModel):

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+from app.services.figures.row_conditions import conditions_in_words
+
 Answer: TypeAlias = Mapping[str, Any]
 """The JSON of a release or of a derived answer."""
 
@@ -12,6 +14,7 @@ class Row(NamedTuple):
     """One number of a figure. The fields are the columns of every form, in order.
 
     tests/services/test_figure_columns.py names the other places that a new column has to be added to.
+    A new column comes last: spreadsheets may name columns by their place.
 
     Attributes:
         measure: what the number is: `mean`, `count`, `slope`.
@@ -26,6 +29,10 @@ class Row(NamedTuple):
         unit: the unit of the value; None if none is declared, or if the value is a count.
         epsilon: what the answer cost when it was released, a decimal.
         released_at: when it was released, RFC 3339.
+        interval_lower_as_date, interval_upper_as_date: the interval as ISO dates, rounded outwards, if the value is a
+            date.
+        conditions: in words, which rows and values it is of: the filter, and the rules for missing values and values
+            outside the bounds; empty if there is nothing to tell.
     """
 
     measure: str
@@ -42,6 +49,9 @@ class Row(NamedTuple):
     unit: str | None
     epsilon: str
     released_at: str
+    interval_lower_as_date: str | None
+    interval_upper_as_date: str | None
+    conditions: str
 
 
 class _Place(NamedTuple):
@@ -62,18 +72,24 @@ class _Told(NamedTuple):
     unit: str | None
     epsilon: str
     released_at: str
+    conditions: str
 
 
 class _Numbers(NamedTuple):
-    """The numbers of a measure, their intervals, and perhaps the numbers as dates."""
+    """The numbers of a measure and their intervals, and both as dates; None each if they are no dates."""
 
     values: Sequence[float | None]
     intervals: Sequence[Sequence[float | None]]
-    dates: Sequence[str | None] | None
+    dates: Sequence[str | None]
+    date_intervals: Sequence[Sequence[str | None]]
 
 
-def _list_numbers(value: Any, interval: Any, date: Any) -> _Numbers:  # noqa: ANN401 - JSON: one of each, or lists
-    return _Numbers(value, interval, date) if isinstance(value, list) else _Numbers([value], [interval], [date])
+def _list_numbers(value: Any, interval: Any, date: Any, date_interval: Any) -> _Numbers:  # noqa: ANN401 - JSON
+    """Return the numbers of an answer that has one of each, or lists; it has no dates if they are None."""
+    if not isinstance(value, list):
+        return _Numbers([value], [interval], [date], [date_interval or (None, None)])
+    without: list[Any] = [None] * len(value)
+    return _Numbers(value, interval, date or without, date_interval or [(None, None)] * len(value))
 
 
 def rows_of_release(answer: Answer) -> Iterator[Row]:
@@ -83,18 +99,25 @@ def rows_of_release(answer: Answer) -> Iterator[Row]:
     told = _Told(
         *(measure, _columns_of(statistic), accuracy["alpha"], answer.get("unit")),
         *(answer["privacy"]["epsilon"], answer["created_at"]),
+        conditions_in_words(statistic, answer.get("treatment", {})),
     )
-    numbers = _list_numbers(value, accuracy["interval"], answer.get("value_as_date"))
+    dates = answer.get("value_as_date"), accuracy.get("interval_as_date")
+    numbers = _list_numbers(value, accuracy["interval"], *dates)
     yield from _zip_rows(told, _places_of(answer, statistic, measure, value), numbers)
 
 
 def rows_of_derived(answer: Answer, released_at: str) -> Iterator[Row]:
     """Yield the rows of a derived answer, whose components were released by `released_at`."""
     derived, units = answer["derived"], answer.get("units", {})
+    conditions = conditions_in_words(derived, answer.get("treatment", {}))
     for name, estimate in answer["estimates"].items():
-        told = _Told(name, _columns_of(derived), answer["alpha"], units.get(name), answer["epsilon"], released_at)
+        told = _Told(
+            *(name, _columns_of(derived), answer["alpha"], units.get(name)),
+            *(answer["epsilon"], released_at, conditions),
+        )
         value = estimate["value"]
-        numbers = _list_numbers(value, estimate["interval"], estimate.get("value_as_date"))
+        dates = estimate.get("value_as_date"), estimate.get("interval_as_date")
+        numbers = _list_numbers(value, estimate["interval"], *dates)
         yield from _zip_rows(told, _places_of(answer, derived, name, value), numbers)
 
 
@@ -139,8 +162,7 @@ def _bins_of(described: Answer) -> Iterator[_Place]:
 
 
 def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Iterator[Row]:
-    dates = numbers.dates or [None] * len(places)
-    for place, value, (lower, upper), date in zip(places, numbers.values, numbers.intervals, dates, strict=True):
+    for place, value, (lower, upper), date, (first, last) in zip(places, *numbers, strict=True):
         yield Row(
             measure=told.measure,
             columns=told.columns,
@@ -156,4 +178,7 @@ def _zip_rows(told: _Told, places: Sequence[_Place], numbers: _Numbers) -> Itera
             unit=told.unit,
             epsilon=told.epsilon,
             released_at=told.released_at,
+            interval_lower_as_date=first,
+            interval_upper_as_date=last,
+            conditions=told.conditions,
         )

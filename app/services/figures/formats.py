@@ -43,11 +43,11 @@ MEDIA_TYPES: Mapping[Form, str] = {
     Form.PARQUET: "application/vnd.apache.parquet",
 }
 
-_TEXTS, _MOMENT, _EPSILON = {"measure", "columns", "group", "label", "unit"}, "released_at", "epsilon"
+_TEXTS, _MOMENT, _EPSILON = {"measure", "columns", "group", "label", "unit", "conditions"}, "released_at", "epsilon"
 _TYPES = {
     **dict.fromkeys(_TEXTS, pa.string()),
     **dict.fromkeys(("lower_edge", "upper_edge", "value", "interval_lower", "interval_upper", "alpha"), pa.float64()),
-    "value_as_date": pa.string(),
+    **dict.fromkeys(("value_as_date", "interval_lower_as_date", "interval_upper_as_date"), pa.string()),
     _EPSILON: pa.decimal128(16, 9),
     _MOMENT: pa.timestamp("us", "UTC"),
 }

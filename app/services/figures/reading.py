@@ -18,6 +18,7 @@ from app.services.access import Credential
 from app.services.context import Services
 from app.services.figures import figure_access
 from app.services.figures.formats import Form, render_rows
+from app.services.figures.stored_rows import complete_rows
 from app.services.rendering.documents import Document
 from app.services.rendering.written_numbers import read_canonical_number
 
@@ -70,9 +71,8 @@ class OpenedFigure:
             before = figures.find_publication_time(session, version.figure_id, version.version - 1)
         return before is None or _second_of(before) < _second_of(version.published_at)
 
-    @cached_property
-    def encoded_rows(self) -> bytes:
-        """The rows as JSON, as they were published.
+    def _read_rows(self) -> bytes:
+        """Return the rows as JSON, as they were published.
 
         Raises:
             DamagedAnswerError: they are not what was published.
@@ -83,16 +83,15 @@ class OpenedFigure:
 
     @cached_property
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """The rows; for the errors see `encoded_rows`."""
-        rows: Sequence[Mapping[str, Any]] = json.loads(self.encoded_rows)
-        return rows
+        """The rows with all columns; for the errors see `_read_rows`."""
+        return complete_rows(json.loads(self._read_rows()))
 
     def render(self, form: Form) -> bytes:
         """Return the figure in a form."""
         if form is Form.JSON:
             described = describe_figure(self.published, sees_dataset=self.sees_dataset)
             members = {name: encode_json(each) for name, each in described.items()}
-            return join_object({**members, "rows": self.encoded_rows})
+            return join_object({**members, "rows": encode_json(self.rows)})
         return render_rows(self.rows, form)
 
 

@@ -25,6 +25,7 @@ from app.ledger.outboxes import Change, Outbox
 from app.services.context import Services
 from app.services.figures.collection_reading import describe_collection
 from app.services.figures.reading import describe_figure
+from app.services.figures.stored_rows import complete_rows
 
 _BATCH: Final = 100
 
@@ -150,7 +151,7 @@ def _read_figure(services: Services, session: ReadSession, names: Sequence[str])
     if published is None or published.figure.withdrawn_at is not None:
         return None, ()
     rows = figures.open_rows(figures.read_rows(session, published.version), published.version.rows_hash)
-    return describe_figure(published, sees_dataset=False), json.loads(rows)
+    return describe_figure(published, sees_dataset=False), complete_rows(json.loads(rows))
 
 
 def _read_collection(services: Services, session: ReadSession, names: Sequence[str]) -> Content:

@@ -8,7 +8,7 @@ import { label, widthOf } from "./text.js";
 
 /**
  * @typedef {{ label: string, value: number | null, low: number, high: number, text: string }} Row
- * @typedef {{ rows: Row[], mark: "bar" | "dot", title: string, domain?: [number, number], kind?: "linear" | "year" }} Rows
+ * @typedef {{ rows: Row[], mark: "bar" | "dot", title: string, domain?: [number, number], kind?: "linear" | "year" | "time" }} Rows
  */
 
 const WIDE = 540; // pixels from which labels stand beside their lines

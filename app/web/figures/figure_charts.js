@@ -3,36 +3,46 @@
 import { chart, draw } from "../charts/charts.js";
 import { ends, rowChart } from "../charts/rows.js";
 import { h, longList, table } from "../ui/dom.js";
-import { intervalText, labelOf, measureOf, numberOf, numberText } from "./row_texts.js";
+import { intervalText, labelOf, measureOf, numberOf, numberText, sharedConditions, unitOf } from "./row_texts.js";
 
 /** @typedef {import("./row_texts.js").Row} Row */
 
 const LINES = 20; // of a chart at first
 const FEW = 12; // rows: the table is open
 
-/** Return the rows in groups of one measure of the same columns, in their order. */
+/** Return the rows in groups of one measure of the same columns and under the same conditions, in their order. */
 function panelsOf(/** @type {Row[]} */ rows) {
   /** @type {Map<string, Row[]>} */
   const panels = new Map();
+  const varied = sharedConditions(rows) === null;
   for (const row of rows) {
-    const name = measureOf(row);
+    const name = varied && row.conditions ? `${measureOf(row)}: ${row.conditions}` : measureOf(row);
     panels.set(name, [...(panels.get(name) ?? []), row]);
   }
   return [...panels];
 }
 
+/** Return where a date is on an axis of time, or null if it is unknown or beyond all dates. */
+function placeOf(/** @type {string | null} */ date) {
+  const at = date === null ? NaN : Date.parse(date.includes("T") ? `${date}Z` : date);
+  return Number.isNaN(at) ? null : at;
+}
+
 /** Return the chart of one measure, with a search box and "Show more" if it has many lines. */
 function panel(/** @type {[string, Row[]]} */ [name, rows]) {
   const mark = rows[0].measure === "count" ? "bar" : "dot";
+  const dated = rows.some((row) => row.value_as_date !== null);
+  const place = (/** @type {Row} */ row, /** @type {string} */ name) =>
+    dated ? placeOf(row[`${name}_as_date`]) : row[name];
   const lines = rows.map((row) => ({
     label: labelOf(row),
-    value: row.value,
-    low: row.interval_lower ?? -Infinity,
-    high: row.interval_upper ?? Infinity,
+    value: place(row, "value"),
+    low: place(row, "interval_lower") ?? -Infinity,
+    high: place(row, "interval_upper") ?? Infinity,
     text: numberText(row),
   }));
   const domain = ends(lines, mark === "bar"); // of all rows, so that it stays when some are shown
-  const kind = rows[0].unit === "year" ? "year" : "linear";
+  const kind = dated ? "time" : rows[0].unit === "year" ? "year" : "linear";
   const drawn = chart(`${name}: ${rows.length} with their intervals; the table below has the figures`);
   return longList({
     items: lines,
@@ -49,13 +59,23 @@ function panel(/** @type {[string, Row[]]} */ [name, rows]) {
 /** Return the charts of a figure's rows, and their table. */
 export function figureCharts(/** @type {Row[]} */ rows) {
   const isSeveral = new Set(rows.map(measureOf)).size > 1;
-  const units = rows.some(({ unit }) => unit);
+  const units = rows.some(unitOf);
+  const varied = sharedConditions(rows) === null;
   const cells = (/** @type {Row} */ row) => [
     labelOf(row),
     ...(isSeveral ? [measureOf(row)] : []),
     numberOf(row),
     intervalText(row),
-    ...(units ? [row.unit ?? ""] : []),
+    ...(units ? [unitOf(row) ?? ""] : []),
+    ...(varied ? [row.conditions] : []),
+  ];
+  const headers = [
+    "Of",
+    ...(isSeveral ? ["Measure"] : []),
+    "Value",
+    "Interval",
+    ...(units ? ["Unit"] : []),
+    ...(varied ? ["Conditions"] : []),
   ];
   const first = isSeveral ? 2 : 1;
   return [
@@ -67,14 +87,8 @@ export function figureCharts(/** @type {Row[]} */ rows) {
       longList({
         items: rows,
         noun: "row",
-        textOf: (row) => `${labelOf(row)} ${measureOf(row)}`,
-        render: (shown) =>
-          table(
-            "With their intervals",
-            ["Of", ...(isSeveral ? ["Measure"] : []), "Value", "Interval", ...(units ? ["Unit"] : [])],
-            shown.map(cells),
-            [first, first + 1],
-          ),
+        textOf: (row) => `${labelOf(row)} ${measureOf(row)} ${row.conditions}`,
+        render: (shown) => table("With their intervals", headers, shown.map(cells), [first, first + 1]),
       }),
     ),
   ];

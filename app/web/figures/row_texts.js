@@ -1,6 +1,6 @@
 // A row's number and interval as people read them, as the service's own page of a figure has them. A pure module.
 
-import { number, withUnit } from "../ui/format.js";
+import { date, number, withUnit } from "../ui/format.js";
 import { endsText, valueText } from "../ui/rounding.js";
 import { asYear } from "../ui/years.js";
 
@@ -18,22 +18,34 @@ export function measureOf(/** @type {Row} */ { measure, columns }) {
   return columns ? `${name} ${measure === "count" ? "by" : "of"} ${columns}` : name;
 }
 
+/** Return the conditions of all rows, which may be empty, or null if they are not the same. */
+export function sharedConditions(/** @type {Row[]} */ rows) {
+  const found = [...new Set(rows.map((row) => row.conditions))];
+  return found.length > 1 ? null : (found[0] ?? "");
+}
+
 /** Return the number, without its unit. */
 export function numberOf(/** @type {Row} */ row) {
-  const { value, value_as_date: date, interval_lower: low, interval_upper: high, measure } = row;
+  const { value, value_as_date: day, interval_lower: low, interval_upper: high, measure } = row;
   if (value === null) return "undefined";
-  if (date !== null) return date;
+  if (day !== null) return date(day);
   const text = measure === "count" || low === null || high === null ? number(value) : valueText(value, [low, high]);
   return asYear(text, ofYears(row));
 }
 
-/** Return the number with its unit. */
-export const numberText = (/** @type {Row} */ row) =>
-  withUnit(numberOf(row), row.value === null || row.value_as_date !== null ? undefined : row.unit);
+/** Return the unit of the number, or nothing if there is none, or the number is a date. */
+export const unitOf = (/** @type {Row} */ { value, value_as_date: day, unit }) =>
+  value === null || day !== null ? undefined : (unit ?? undefined);
 
-/** Return the interval: "4,093 to 4,326", "at least 3", or nothing if both ends are unknown. */
+/** Return the number with its unit. */
+export const numberText = (/** @type {Row} */ row) => withUnit(numberOf(row), unitOf(row));
+
+/** Return the interval: "4,093 to 4,326", "at least 3", dates of a date, or nothing if both ends are unknown. */
 export function intervalText(/** @type {Row} */ row) {
-  const { interval_lower: low, interval_upper: high, measure } = row;
+  const { interval_lower: low, interval_upper: high, measure, value_as_date: day } = row;
+  const { interval_lower_as_date: first, interval_upper_as_date: last } = row;
+  if (first !== null) return `${date(first)} to ${date(last)}`;
+  if (day !== null) return "";
   if (low === null && high === null) return "";
   const text =
     low === null

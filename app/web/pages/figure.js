@@ -7,6 +7,7 @@ import { changeActions } from "../figures/change_figure.js";
 import { figureCharts } from "../figures/figure_charts.js";
 import { audienceBadge } from "../figures/figure_list.js";
 import { publisherOf } from "../figures/publisher.js";
+import { sharedConditions } from "../figures/row_texts.js";
 import { fileLink, takeAway } from "../figures/take_away.js";
 import { card, h, lines, longList, notice, table } from "../ui/dom.js";
 import { confidence, costText, time } from "../ui/format.js";
@@ -44,6 +45,7 @@ function factsCard(/** @type {any} */ shown, /** @type {boolean} */ seesDataset)
     lines([
       ["Dataset", seesDataset ? h("a", { href: `#${path("datasets", dataset)}` }, dataset) : dataset],
       ["Name", figure],
+      ["Conditions", sharedConditions(rows) || null],
       ["Version", String(version)],
       ["Published", time(at)],
       ["By", by],

@@ -16,9 +16,14 @@ as_tibble.snapledger_figure <- function(x, ...) {
     conf_low = numbers$conf_low,
     conf_high = numbers$conf_high,
     alpha = numbers_of(rows, "alpha"),
-    unit = vapply(rows, function(row) as_one_text(row$unit, ""), ""),
+    unit = if (inherits(numbers$value, c("Date", "POSIXct"))) {
+      rep("", length(rows)) # a date has none
+    } else {
+      vapply(rows, function(row) as_one_text(row$unit, ""), "")
+    },
     epsilon = numbers_of(rows, "epsilon"),
-    released_at = times_of(rows, "released_at")
+    released_at = times_of(rows, "released_at"),
+    conditions = vapply(rows, function(row) as_one_text(row$conditions, ""), "")
   )
 }
 
@@ -65,7 +70,24 @@ format.snapledger_figure <- function(x, ...) {
   }
   numbers <- tibble::as_tibble(x)
   level <- paste(unique(vapply(numbers$alpha, format_level, "")), collapse = ", ")
-  c(head, format_rows(title_rows(numbers), is_counted(numbers)), x$note, sprintf("%s; intervals: %s", published, level))
+  c(
+    head, format_rows(title_rows(numbers), is_counted(numbers)), x$note, tell_conditions(numbers),
+    sprintf("%s; intervals: %s", published, level)
+  )
+}
+
+# Returns the conditions of all numbers in a line, or NULL if there are none, or they are not the same.
+tell_conditions <- function(numbers) {
+  found <- unique(numbers$conditions)
+  if (length(found) == 1 && nzchar(found)) sprintf("conditions: %s", found)
+}
+
+# Returns labels that end with the conditions, if these are not the same for all numbers.
+add_conditions <- function(labels, conditions) {
+  if (length(unique(conditions)) < 2) {
+    return(labels)
+  }
+  ifelse(nzchar(conditions), paste(labels, conditions, sep = ": "), labels)
 }
 
 is_counted <- function(numbers) numbers$measure %in% COUNTS
@@ -77,7 +99,7 @@ title_rows <- function(numbers) {
   same <- label == numbers$measure
   label[same] <- trimws(measures[same])
   if (length(unique(measures)) > 1) label[!same] <- paste(trimws(measures[!same]), label[!same], sep = ": ")
-  numbers$label <- label
+  numbers$label <- add_conditions(label, numbers$conditions)
   numbers
 }
 
@@ -87,8 +109,9 @@ autoplot.snapledger_figure <- function(object, ...) {
   numbers <- tibble::as_tibble(object)
   if (nrow(numbers) == 0) refuse("This figure has no numbers: read it with `sl_figure()`.")
   levels <- unique(vapply(numbers$alpha, format_level, ""))
-  caption <- c(object$note, sprintf("error bars: %s intervals", paste(levels, collapse = ", ")))
-  is_one <- length(unique(paste(numbers$measure, numbers$columns))) == 1
+  bars <- sprintf("error bars: %s intervals", paste(levels, collapse = ", "))
+  caption <- c(object$note, tell_conditions(numbers), bars)
+  is_one <- length(unique(paste(numbers$measure, numbers$columns, numbers$conditions))) == 1
   has_groups <- !all(is.na(numbers$group))
   if (is_one && has_groups) {
     return(draw_cells(numbers, object$title, paste(caption[-length(caption)], collapse = "; ")))
@@ -112,10 +135,15 @@ draw_cells <- function(numbers, title, caption) {
   )
 }
 
-# Returns points, with a panel for each measure.
+MAX_PANEL <- 80 # characters of a line
+
+# Returns points, with a panel for each measure under the same conditions.
 draw_measures <- function(numbers, title, caption) {
   panels <- trimws(paste(gsub("_", " ", numbers$measure, fixed = TRUE), numbers$columns))
   panels <- ifelse(nzchar(numbers$unit), sprintf("%s (%s)", panels, numbers$unit), panels)
+  panels <- vapply(add_conditions(panels, numbers$conditions), function(panel) {
+    paste(strwrap(panel, MAX_PANEL), collapse = "\n")
+  }, "")
   numbers$panel <- factor(panels, unique(panels))
   numbers$label[numbers$label == numbers$measure] <- "" # the panel has the name
   has_groups <- !is.na(numbers$group)

@@ -21,8 +21,10 @@
 #'
 #'   Of a figure, a row for each number in the same way, with `measure` (such as
 #'   `mean`), the `columns` of the table that it is about, `group` (the group, or in
-#'   a two-way table the first column's bin), `alpha`, and the `epsilon` and the time
-#'   of the release (`released_at`). Of a collection, a row for each figure.
+#'   a two-way table the first column's bin), `alpha`, the `epsilon` and the time of
+#'   the release (`released_at`), and `conditions`: in words, its filter and the rules
+#'   for missing values and values outside the bounds. Of a collection, a row for each
+#'   figure.
 #'
 #'   Of a plan, its `epsilon` and `radius`, or those of each point of its curve;
 #'   of a derived statistic's or a batch's plan, a row for each release. Of a

@@ -138,7 +138,7 @@ def test_a_service_keeps_it_equal_to_what_is_published(tmp_path: Path, target_ur
             view = sql.SQL("SELECT * FROM {} WHERE figure = 'mass'").format(sql.Identifier(view_name(table.name)))
             (row,) = reader.execute(view)
             assert row[:2] == (table.name, "mass")
-            assert str(row[-2]) == "1.000000000"
+            assert "1.000000000" in map(str, row)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reader.execute("SELECT * FROM state")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -374,6 +374,39 @@ def test_a_reader_of_one_view_gets_no_row_of_another_dataset(
         asked = sql.SQL("SELECT figure FROM {} WHERE tell(figure)").format(sql.Identifier(view_name(table.name)))
         assert reader.execute(asked).fetchall() == [("mine",)]
     assert seen == ["mine"]
+
+
+@ON_POSTGRES_SLOWLY
+def test_a_copy_from_before_gets_the_columns_that_were_added(
+    services: Services, alone: Service, target: FiguresDatabase, target_url: str
+) -> None:
+    columns = {"day": {"kind": "date", "bounds": ["2024-01-01", "2024-12-31"], "nullable": False}}
+    table = alone.table(columns, "day\n" + "2024-07-03\n" * 200, limit="10", allowance="9")
+    publish(table, "day", table.fresh({"kind": "mean", "column": "day"}, epsilon="1")["id"])
+    prepare(services, target)
+    write_pending(services, target)
+    view = view_name(table.name)
+    added = ["interval_lower_as_date", "interval_upper_as_date", "conditions"]
+    with connect(target_url) as other:
+        other.execute(sql.SQL("DROP VIEW {}").format(sql.Identifier(view)))
+        for name in added:
+            other.execute(sql.SQL("ALTER TABLE figure_rows DROP COLUMN {}").format(sql.Identifier(name)))
+        text = "CREATE VIEW {} WITH (security_barrier) AS SELECT * FROM figure_rows WHERE dataset = {}"
+        other.execute(sql.SQL(text).format(sql.Identifier(view), sql.Literal(table.name)))
+        other.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(sql.Identifier(view), sql.Identifier(ROLE)))
+        text = "CREATE VIEW of_a_dashboard AS SELECT value, value_as_date FROM {}"
+        other.execute(sql.SQL(text).format(sql.Identifier(view)))
+    prepare(services, target)
+    assert write_pending(services, target) == 1
+    assert write_pending(services, target) == 0
+    (row,) = alone.admin.get(f"{table.path}/figures/day").json()["rows"]
+    with connect(target_url) as reader:
+        assert reader.execute("SELECT * FROM of_a_dashboard").fetchall() == [(row["value"], row["value_as_date"])]
+        reader.execute(f"SET ROLE {ROLE}")
+        asked = sql.SQL("SELECT {} FROM {}").format(
+            sql.SQL(", ").join(map(sql.Identifier, added)), sql.Identifier(view)
+        )
+        assert reader.execute(asked).fetchall() == [tuple(row[name] for name in added)]
 
 
 def test_names_of_views_are_short_and_different() -> None:

@@ -159,12 +159,13 @@ def test_pictures_are_drawn_one_by_one_and_one_caller_takes_half_of_the_places()
 
 def row(**texts: Any) -> dict[str, Any]:
     plain = Row(
-        *("mean", "mass", None, "mean", None, None, -1.5, None, -2.5, -0.5, 0.05, "g", "1", "2026-01-31T12:00:00Z")
+        *("mean", "mass", None, "mean", None, None, -1.5, None, -2.5, -0.5, 0.05, "g", "1", "2026-01-31T12:00:00Z"),
+        *(None, None, ""),
     )
     return plain._replace(**texts)._asdict()
 
 
-@pytest.mark.parametrize("member", ["measure", "columns", "group", "label", "unit"])
+@pytest.mark.parametrize("member", ["measure", "columns", "group", "label", "unit", "conditions"])
 def test_no_text_is_a_formula_and_every_number_is_one(member: str) -> None:
     texts = [*FORMULAS, *(f"a;{each}" for each in FORMULAS if each[0] not in "\t\r\n "), 'say "=1", or\n=1']
     rows = [row(**{member: text}) for text in texts]

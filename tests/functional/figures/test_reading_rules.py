@@ -49,7 +49,10 @@ def test_the_most_specific_range_of_an_accept_header_counts(accepted: str, form:
 
 
 def test_no_cell_of_a_csv_is_a_formula_where_semicolons_separate_lists() -> None:
-    plain = Row("mean", "m", None, "mean", None, None, 1.5, None, 1.0, 2.0, 0.05, "g", "1", "2026-01-31T12:00:00Z")
+    plain = Row(
+        *("mean", "m", None, "mean", None, None, 1.5, None, 1.0, 2.0, 0.05, "g", "1", "2026-01-31T12:00:00Z"),
+        *(None, None, ""),
+    )
     for text in ('a;"=1+1;b', 'a;""=1', "a; =1", 'a; " =1', 'a\n"=1;b', 'a;\t"+1', "a;\u00a0@SUM(A1)", 'a;"＝1'):
         content = render_rows([plain._replace(label=text)._asdict()], Form.CSV).decode()
         for cell in content.replace("\r\n", "\n").replace("\n", ";").split(";"):

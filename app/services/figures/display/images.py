@@ -13,11 +13,16 @@ _FONT_FILES = [fonts.SourceSansPro, fonts.SourceSansProBold]
 _LATIN, _GREEK_AND_CYRILLIC = 0x24F, (0x370, 0x52F)
 
 
-def render_svg(opened: OpenedFigure, *, has_heading: bool = True) -> str:
-    """Return the chart as SVG, with what the intervals are, and with its title as a heading."""
+def render_svg(opened: OpenedFigure, *, has_heading: bool = True, is_alone: bool = True) -> str:
+    """Return the chart as SVG, with what the intervals are, with its title as a heading, and with its conditions.
+
+    Where it is not alone, the page around it has both the title and the conditions.
+    """
     published = opened.published
     foot = f"{describe_intervals(opened.rows)} {published.dataset}, {published.version.published_at[:10]}"
-    return draw_chart(published.version.title, opened.rows, foot, has_heading=has_heading)
+    return draw_chart(
+        *(published.version.title, opened.rows, foot), has_heading=has_heading and is_alone, has_conditions=is_alone
+    )
 
 
 def render_png(opened: OpenedFigure) -> bytes:

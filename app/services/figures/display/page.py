@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from app.services.figures.display.chart import describe_intervals, describe_measure
 from app.services.figures.display.images import render_svg
-from app.services.figures.display.row_texts import interval_text, label_of, value_text
+from app.services.figures.display.row_texts import interval_text, label_of, shared_conditions, unit_text, value_text
 from app.services.figures.display.xml_texts import without_invalid
 from app.services.figures.formats import Form
 from app.services.figures.reading import OpenedFigure
@@ -25,8 +25,10 @@ def render_page(opened: OpenedFigure, base: str) -> bytes:
     add_text(main, "h1", version.title)
     if version.note:
         add_text(main, "p", version.note, "note")
+    if conditions := shared_conditions(rows):
+        add_text(main, "p", f"Conditions: {conditions}.", "note")
     chart = ET.SubElement(main, "div", {"class": "chart"})
-    chart.append(without_namespace(ET.fromstring(render_svg(opened, has_heading=False))))  # noqa: S314 - our own
+    chart.append(without_namespace(ET.fromstring(render_svg(opened, is_alone=False))))  # noqa: S314 - our own
     _add_table(main, rows)
     add_text(main, "p", cite(opened), "citation")
     _add_downloads(main, opened, base)
@@ -80,7 +82,9 @@ def _add_table(main: ET.Element, rows: Sequence[Mapping[str, Any]]) -> None:
     table = ET.SubElement(scrolled, "table")
     heads = ET.SubElement(ET.SubElement(table, "thead"), "tr")
     add_text(heads, "td", "")
-    for name, kind in (("measure", None), ("value", "number"), ("interval", "number"), ("unit", None)):
+    names = [("measure", None), ("value", "number"), ("interval", "number"), ("unit", None)]
+    varied = shared_conditions(rows) is None
+    for name, kind in [*names, *([("conditions", None)] if varied else [])]:
         add_text(heads, "th", name, kind).set("scope", "col")
     body = ET.SubElement(table, "tbody")
     for row in rows[:MAX_ROWS]:
@@ -89,7 +93,9 @@ def _add_table(main: ET.Element, rows: Sequence[Mapping[str, Any]]) -> None:
         add_text(line, "td", describe_measure(row))
         add_text(line, "td", value_text(row), "number")
         add_text(line, "td", interval_text(row), "number")
-        add_text(line, "td", row["unit"] or "")
+        add_text(line, "td", unit_text(row))
+        if varied:
+            add_text(line, "td", row["conditions"])
     if len(rows) > MAX_ROWS:
         add_text(main, "p", f"{len(rows) - MAX_ROWS:,} more rows are in the downloads.", "note")
 

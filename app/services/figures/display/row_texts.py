@@ -1,6 +1,6 @@
 """A row's number and interval as people read them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gmpy2 import mpq
@@ -22,23 +22,44 @@ def _step_of(row: Mapping[str, Any]) -> Rational:
 
 
 def value_text(row: Mapping[str, Any]) -> str:
-    """Return the value: `4,209`, `2024-05-01` or `undefined`."""
+    """Return the value: `4,209`, `2024-05-01`, `2024-05-01 14:00:00` or `undefined`."""
     if row["value"] is None:
         return UNDEFINED
     if row["value_as_date"] is not None:
-        return str(row["value_as_date"])
+        return _date_text(row["value_as_date"])
     step = _step_of(row)
     return number_text(round_to(mpq(row["value"]), step), step)
 
 
+def unit_text(row: Mapping[str, Any]) -> str:
+    """Return the unit of the value, or nothing if there is no value, or a date."""
+    return "" if row["value"] is None or row["value_as_date"] is not None else row["unit"] or ""
+
+
 def interval_text(row: Mapping[str, Any]) -> str:
-    """Return the interval, rounded outwards: `4,093 to 4,326`, `at least 3`, or nothing if it is unbounded."""
+    """Return the interval, rounded outwards: `4,093 to 4,326`, `at least 3`, or nothing if it is unbounded.
+
+    That of a date has dates: `2024-07-02 to 2024-07-04`.
+    """
+    first, last = row["interval_lower_as_date"], row["interval_upper_as_date"]
+    if row["value_as_date"] is not None or first is not None:
+        return "" if first is None else f"{_date_text(first)} to {_date_text(last)}"
     lower, upper, step = row["interval_lower"], row["interval_upper"], _step_of(row)
     low = None if lower is None else number_text(round_down_to(mpq(lower), step), step)
     high = None if upper is None else number_text(round_up_to(mpq(upper), step), step)
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"at least {low}" if low is not None else f"at most {high}" if high is not None else ""
+
+
+def shared_conditions(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the conditions of all rows, which may be empty, or None if they are not the same."""
+    found = {row["conditions"] for row in rows} or {""}
+    return found.pop() if len(found) == 1 else None
+
+
+def _date_text(date: str) -> str:
+    return date.replace("T", " ")
 
 
 def label_of(row: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Draws figures: a picture for each measure, as bars for counts and as values with their intervals for all else."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -13,6 +14,7 @@ from snapledger_client.models.base import draw_plot
 from snapledger_client.models.figures import Figure
 
 Row = Mapping[str, Any]
+MAX_CONDITIONS = 40  # characters of a row's conditions beside its label
 
 
 @draw_plot.register
@@ -34,7 +36,8 @@ def plot_figure(figure: Figure, axes: Any = None) -> Any:  # noqa: ANN401 - matp
 
 def _draw_measure(title: str, rows: Sequence[Row]) -> Picture:
     measure, columns, unit = (rows[0][name] for name in ("measure", "columns", "unit"))
-    names = [", ".join(filter(None, (row["group"], str(row["label"])))) for row in rows]
+    varied = len({row.get("conditions") for row in rows}) > 1
+    names = [_name_row(row, varied=varied) for row in rows]
     texts = [
         f"{name}: {value} ({interval})" for name, (value, interval) in zip(names, map(write_numbers, rows), strict=True)
     ]
@@ -60,6 +63,12 @@ def _draw_measure(title: str, rows: Sequence[Row]) -> Picture:
     ]
     height = name_axis(columns, names[::-1]) if len(rows) > 1 else Axis("", -0.5, 0.5, ticked=False)
     return Picture(label, width, height, whiskers=whiskers)
+
+
+def _name_row(row: Row, *, varied: bool) -> str:
+    """Return the group and label of a row, and the first of its conditions if they are not those of all rows."""
+    conditions = textwrap.shorten(row.get("conditions") or "", MAX_CONDITIONS, placeholder=" …") if varied else ""
+    return ", ".join(filter(None, (row["group"], str(row["label"]), conditions)))
 
 
 def _list_known(row: Row) -> list[float]:

@@ -26,6 +26,20 @@ test_that("a figure is a table with types, a text and a plot", {
   expect_equal(ggplot2::autoplot(figure)$labels$caption, "Palmer Archipelago.; error bars: 95 % intervals")
 })
 
+test_that("a figure tells which rows and values its numbers are of", {
+  rule <- "values outside 0 to 50,000 count as the nearer bound"
+  same <- figure_of(list(conditions = rule), list(conditions = rule, label = "other"))
+  expect_equal(as_tibble(same)$conditions, c(rule, rule))
+  expect_equal(sum(grepl(rule, format(same), fixed = TRUE)), 1)
+  varied <- figure_of(list(conditions = "region in West"), list(conditions = ""))
+  expect_match(format(varied)[2], "mean body_mass_g: region in West", fixed = TRUE)
+  expect_equal(as_tibble(figure_of(list()))$conditions, "") # from an earlier version of the service
+  skip_if_not_installed("ggplot2")
+  expect_match(ggplot2::autoplot(same)$labels$caption, rule, fixed = TRUE)
+  panels <- levels(ggplot2::autoplot(varied)$data$panel)
+  expect_equal(panels, c("mean body_mass_g: region in West", "mean body_mass_g"))
+})
+
 test_that("dates of a figure are dates, and times are those of its clocks", {
   day <- figure_of(
     list(value = 19790.4, interval_lower = 19780.6, interval_upper = 19800.2, value_as_date = "2024-03-08")
@@ -33,6 +47,12 @@ test_that("dates of a figure are dates, and times are those of its clocks", {
   expect_equal(as_tibble(day)$value, as.Date("2024-03-08"))
   expect_equal(as_tibble(day)$conf_low, as.Date("2024-02-27"))
   expect_equal(as_tibble(day)$conf_high, as.Date("2024-03-19"))
+  days <- figure_of(list(value = 19790.4, value_as_date = "2024-03-08", unit = "days"))
+  expect_equal(as_tibble(days)$unit, "")
+  expect_no_match(format(days), "days")
+  if (requireNamespace("ggplot2", quietly = TRUE)) {
+    expect_equal(levels(ggplot2::autoplot(days)$data$panel), "mean body_mass_g")
+  }
   for (seconds in c(3600, 60, 1)) {
     noon <- as.numeric(as.POSIXct("2024-03-08 12:00", "UTC")) / seconds
     at <- figure_of(list(value = noon, interval_lower = noon - 1, interval_upper = noon + 0.5,

@@ -13,7 +13,8 @@ from snapledger_client.cli.commands.budgets import PrincipalName, write_grantees
 from snapledger_client.cli.options import IfMatchOf, OnlyNewOf
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.session import USAGE, DatasetName, complete_dataset_names, connect, connect_reader, fail
-from snapledger_client.formatting import append_unit, format_interval, format_number, format_person
+from snapledger_client.display.figure_tables import find_shared_conditions, write_numbers
+from snapledger_client.formatting import format_person
 
 FigureName = Annotated[str, typer.Argument(help="The figure's name, such as body-mass.")]
 
@@ -58,22 +59,14 @@ def _print_figure(figure: Figure, rows: list[dict[str, Any]]) -> None:
     output.print_line(f"{figure.title} (version {figure.version}, {figure.published_at:%Y-%m-%d})")
     if figure.note:
         output.print_answer(figure.note)
-    texts = [
-        (
-            each["group"],
-            each["label"],
-            _format_value(each),
-            format_interval(each["interval_lower"], each["interval_upper"]),
-        )
-        for each in rows
-    ]
-    output.print_table(("group", "of", "value", "interval"), texts, ("value",))
-
-
-def _format_value(row: dict[str, Any]) -> str:
-    if row["value_as_date"] is not None:
-        return str(row["value_as_date"])
-    return "" if row["value"] is None else append_unit(format_number(row["value"]), row["unit"])
+    shared = find_shared_conditions(rows)
+    if shared:
+        output.print_answer(f"conditions: {shared}")
+    texts = [(each["group"], each["label"], *write_numbers(each), each.get("conditions", "")) for each in rows]
+    headers = ("group", "of", "value", "interval", "conditions")
+    varied = not shared and any(conditions for *_, conditions in texts)
+    shown = len(headers) if varied else len(headers) - 1
+    output.print_table(headers[:shown], [each[:shown] for each in texts], ("value",))
 
 
 def list_versions(dataset: DatasetName, figure: FigureName, *, output_format: FormatOf = OutputFormat.TABLE) -> None:
