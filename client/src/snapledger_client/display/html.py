@@ -8,6 +8,7 @@ from snapledger_client.display.svg import WIDTH, draw_gauge, draw_picture
 from snapledger_client.display.tables import WHOLE_KINDS, is_shown_as_cells, make_table, title_column, write_html
 from snapledger_client.display.text import (
     describe_alternative,
+    describe_cliff,
     describe_cost,
     describe_estimates,
     describe_expected,
@@ -143,9 +144,7 @@ def render_plan(plan: FreePlan) -> str:
     else:
         parts.append(_render_line(f"{epsilon} on {plan.privacy.n:,} rows"))
     parts += [_render_treatment(plan.treatment), _render_line(describe_alternative(plan))]
-    if plan.cliff is not None:
-        error = append_unit(format_radius_number(plan.cliff.accuracy), plan.unit)
-        parts.append(_render_line(f"from ε = {plan.cliff.epsilon:f} on, ± {error}"))
+    parts.append(_render_line(describe_cliff(plan)))
     if plan.bias is not None:
         bias = plan.bias
         at_guess = f"bias at {format_number(bias.guess)}: {append_unit(format_number(bias.at_guess), plan.unit)}"

@@ -12,6 +12,7 @@ from snapledger_client.formatting import (
     format_measured,
     format_person,
     format_radius,
+    format_radius_number,
     format_value,
     has_separators,
 )
@@ -28,6 +29,9 @@ RELEASES_OF_KNOWN["sum"] = "one release as well"
 
 MAX_RULES = 3
 """The maximum number of columns whose treatment is told; `treatment` has all of them."""
+
+MIN_CLIFF_GAIN = 1.05
+"""How much more the error must shrink at a cliff than ε grows, for the cliff to be told."""
 
 
 def describe_treatment(treatment: Mapping[str, Treatment]) -> str:
@@ -59,6 +63,18 @@ def describe_remaining(charge: Charge) -> str:
     if charge.allowance_remaining is None:
         return f"you have no allowance; {of_dataset} is left"
     return f"{format_epsilon(charge.allowance_remaining, up=False)} of your allowance and {of_dataset} are left"
+
+
+def describe_cliff(plan: FreePlan) -> str:
+    """Return the next cliff of a plan, if it gains clearly more than in proportion to its ε; or an empty text."""
+    cliff = plan.cliff
+    if cliff is None:
+        return ""
+    gain, proportion = plan.accuracy.radius / cliff.accuracy, float(cliff.epsilon / plan.privacy.epsilon)
+    if gain <= MIN_CLIFF_GAIN * proportion:
+        return ""
+    error = append_unit(format_radius_number(cliff.accuracy), plan.unit)
+    return f"ε = {cliff.epsilon:f} is a better buy than an ε just below it: the error drops to ± {error}"
 
 
 @render_text.register(FreePlan)

@@ -24,7 +24,7 @@ from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, Wher
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.results import write_derived, write_release
 from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
-from snapledger_client.display.text import describe_remaining
+from snapledger_client.display.text import describe_cliff, describe_remaining
 from snapledger_client.formatting import append_unit, format_number, format_radius_number
 
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
@@ -168,11 +168,8 @@ def _print_plan(planned: Plan | DerivedPlan) -> None:
 
 def print_alternatives(planned: FreePlan) -> None:
     """Print the next cliff of a plan and the bias at its guess, where it has them."""
-    if planned.cliff is not None:
-        output.print_line(
-            f"ε = {planned.cliff.epsilon:f} is a much better buy: "
-            f"± {append_unit(format_radius_number(planned.cliff.accuracy), planned.unit)}"
-        )
+    if cliff := describe_cliff(planned):
+        output.print_line(cliff)
     if planned.bias is not None:
         bias = planned.bias
         guess, at_guess = (append_unit(format_number(each), planned.unit) for each in (bias.guess, bias.at_guess))
