@@ -13,6 +13,7 @@ from snapledger_client.rounding import MAX_WHOLE, round_interval, round_measured
 MAX_LISTED = 4  # values of a list that are shown in a line
 ENDS = ("at_least", "above", "at_most", "below")
 SHOWN_DIGITS = 6
+BINNED_KINDS = frozenset({"histogram", "adaptive_histogram", "quantile_search"})
 
 
 REHEARSAL = "Rehearsal with made-up data"
@@ -92,9 +93,20 @@ def append_unit(number: str, unit: str | None) -> str:
     return f"{number} {unit}" if unit else number
 
 
-def format_radius(radius: float, alpha: float, unit: str | None = None) -> str:
-    """Return an error bar: `± 50 g (95 %)`."""
-    return f"± {append_unit(format_radius_number(radius), unit)} ({format_level(alpha)})"
+def format_radius(radius: float, alpha: float, unit: str | None = None, *, each: bool = False) -> str:
+    """Return an error bar: `± 50 g (95 %)`, or `each ± 50 g (95 %)` if it holds for each of several numbers."""
+    bar = f"± {append_unit(format_radius_number(radius), unit)} ({format_level(alpha)})"
+    return f"each {bar}" if each else bar
+
+
+def format_promise(radius: float, alpha: float, unit: str | None = None, *, each: bool = False) -> str:
+    """Return a promised error bar: `within ± 50 g (95 %)`, or `each within …`."""
+    return f"{'each ' if each else ''}within {format_radius(radius, alpha, unit)}"
+
+
+def has_several(statistic: Mapping[str, Any]) -> bool:
+    """Return whether a released statistic has a number for each bin or group, each with a radius of its own."""
+    return statistic["kind"] in BINNED_KINDS or statistic.get("group_by") is not None
 
 
 def format_ends(

@@ -46,7 +46,7 @@ format.snapledger_derived <- function(x, ...) {
     head <- sprintf("%s: %s (%s, %s)", name_answer(x, x$derived), row$value, row$interval, level)
     return(c(head, format_payment(x), format_treatment(x)))
   }
-  head <- sprintf("%s: %d numbers (%s)", name_answer(x, x$derived), nrow(numbers), level)
+  head <- sprintf("%s: %d numbers (%s together)", name_answer(x, x$derived), nrow(numbers), level)
   c(head, format_rows(numbers, is_count(x$derived)), format_payment(x), format_treatment(x))
 }
 
@@ -61,17 +61,22 @@ format.snapledger_batch <- function(x, ...) {
 
 #' @export
 format.snapledger_plan <- function(x, ...) {
-  promise <- sprintf("%s: within \u00b1 %s (%s) for \u03b5 = %s",
-    describe_statistic(x$statistic), append_unit(format_error(x$accuracy$radius, is_count(x$statistic)), unit_of(x)),
-    format_level(x$accuracy$alpha), x$privacy$epsilon
+  promise <- sprintf("%s: %s for \u03b5 = %s",
+    describe_statistic(x$statistic), format_promise(x$accuracy, x), format_cost(x$privacy$epsilon)
   )
   c(paste0(promise, format_prospect(x)), format_treatment(x))
 }
 
+# Returns how close the number of a planned release is to the truth, or each of several.
+format_promise <- function(accuracy, plan) {
+  error <- append_unit(format_error(accuracy$radius, is_count(plan$statistic)), unit_of(plan))
+  each <- if (has_several(plan$statistic)) "each " else ""
+  sprintf("%swithin \u00b1 %s (%s)", each, error, format_level(accuracy$alpha))
+}
+
 format_prospect <- function(plan) {
   if (!is.null(plan$reused_accuracy)) {
-    radius <- format_error(plan$reused_accuracy$radius, is_count(plan$statistic))
-    return(sprintf("; an earlier release answers it within \u00b1 %s at no cost", radius))
+    return(sprintf("; an earlier release answers it at no cost, %s", format_promise(plan$reused_accuracy, plan)))
   }
   if (is.null(plan$budget)) {
     return("")
@@ -89,12 +94,12 @@ format_prospect <- function(plan) {
 #' @export
 format.snapledger_derived_plan <- function(x, ...) {
   components <- vapply(x$components, function(each) {
-    cost <- if (isTRUE(each$reused)) "known" else paste("\u03b5 =", each$charged)
+    cost <- if (isTRUE(each$reused)) "known" else paste("\u03b5 =", format_cost(each$charged))
     sprintf("%s (%s)", each$role, cost)
   }, "")
   verdict <- if (isTRUE(x$budget$affordable)) "your budget covers it" else "more than you have left"
   head <- sprintf("%s: from %s; \u03b5 = %s, %s",
-    describe_statistic(x$derived), paste(components, collapse = ", "), x$budget$charged, verdict
+    describe_statistic(x$derived), paste(components, collapse = ", "), format_cost(x$budget$charged), verdict
   )
   c(head, if (nzchar(as_one_text(x$summary, ""))) x$summary else format_treatment(x))
 }
@@ -102,9 +107,11 @@ format.snapledger_derived_plan <- function(x, ...) {
 #' @export
 format.snapledger_batch_plan <- function(x, ...) {
   planned <- tibble::as_tibble(x)
-  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", vapply(x$items, function(each) each$charged, "")))
-  radius <- vapply(planned$radius, format_error, "")
-  c(shorten(sprintf("%s: within \u00b1 %s; %s", planned$statistic, radius, cost)), x$summary)
+  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", vapply(x$items, function(each) format_cost(each$charged), "")))
+  promise <- vapply(x$items, function(each) {
+    format_promise(rlang::`%||%`(each$reused_accuracy, each$accuracy), each)
+  }, "")
+  c(shorten(sprintf("%s: %s; %s", planned$statistic, promise, cost)), x$summary)
 }
 
 #' @export

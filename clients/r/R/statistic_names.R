@@ -65,3 +65,8 @@ print.snapledger_statistic <- function(x, ...) {
 COUNTS <- c("count", "missing", "histogram", "margin", "cumulative", "adaptive_histogram", "quantile_search")
 
 is_count <- function(statistic) statistic$kind %in% COUNTS
+
+# Whether a released statistic has a number for each bin or group, each with a radius of its own.
+has_several <- function(statistic) {
+  statistic$kind %in% c("histogram", "adaptive_histogram", "quantile_search") || !is.null(statistic$group_by)
+}

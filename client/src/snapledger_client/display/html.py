@@ -12,6 +12,7 @@ from snapledger_client.display.text import (
     describe_cost,
     describe_estimates,
     describe_expected,
+    describe_level,
     describe_prospect,
     describe_remaining,
     describe_treatment,
@@ -28,6 +29,7 @@ from snapledger_client.formatting import (
     format_person,
     format_radius,
     format_radius_number,
+    has_several,
 )
 from snapledger_client.models.accounts import Account, Budget
 from snapledger_client.models.base import Answer, render_html, render_text
@@ -129,7 +131,8 @@ def render_estimate(release: Estimate) -> str:
 def render_histogram(release: Histogram) -> str:
     """Render a table of all numbers, below bars with error bars if it is not a two-way table."""
     accuracy = release.accuracy
-    text = f"{len(release.value):,} bins {format_radius(accuracy.radius, accuracy.alpha, release.unit)} each"
+    radius = format_radius(accuracy.radius, accuracy.alpha, release.unit, each=True)
+    text = f"{len(release.value):,} bins, {radius}"
     picture = "" if is_shown_as_cells(release) else _render_picture(release)
     return _render_release(release, _render_line(text), picture, _render_table(release, closed=bool(picture)))
 
@@ -138,7 +141,8 @@ def render_histogram(release: Histogram) -> str:
 def render_plan(plan: FreePlan) -> str:
     """Render what a release would promise and cost, and its curve."""
     epsilon = f"ε = {format_epsilon(plan.privacy.epsilon)}"
-    parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit))]
+    accuracy, each = plan.accuracy, has_several(plan.statistic)
+    parts = [_render_line(format_radius(accuracy.radius, accuracy.alpha, plan.unit, each=each))]
     if isinstance(plan, Plan):
         parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
     else:
@@ -194,7 +198,7 @@ def render_derived(derived: Derived) -> str:
         *([] if table else map(_render_line, describe_estimates(derived))),
         _render_picture(derived),
         table,
-        _render_line(f"{format_level(derived.alpha)}, from {roles}"),
+        _render_line(f"{describe_level(derived)}, from {roles}"),
         _render_line(_describe_columns(derived)),
         _render_treatment(derived.treatment),
         _render_line(f"{paid}; {describe_remaining(derived.budget)} (dataset {derived.dataset})"),

@@ -19,6 +19,7 @@ from snapledger_client.formatting import (
     format_radius,
     format_value,
     has_separators,
+    has_several,
     shorten_edge,
 )
 from snapledger_client.models.accounts import Allowance, Budget, DatasetFacts, Draft, Me, Verification
@@ -283,7 +284,8 @@ def describe_short(release: Release) -> str:
     """Return the value of a release with its error, or how many it has."""
     accuracy = release.accuracy
     if isinstance(release, Histogram):
-        return f"{len(release.value):,} numbers {format_radius(accuracy.radius, accuracy.alpha, release.unit)}"
+        radius = format_radius(accuracy.radius, accuracy.alpha, release.unit, each=True)
+        return f"{len(release.value):,} numbers, {radius}"
     if isinstance(release, Estimate) and release.value_as_date is not None:
         return format_date(release.value_as_date)
     value = release.value_in_range if isinstance(release, Estimate) else 0.0
@@ -306,7 +308,7 @@ def make_batch_plan_table(plan: BatchPlan) -> Table:
     rows = (
         [
             describe_statistic(each.statistic),
-            format_radius(each.accuracy.radius, each.accuracy.alpha, each.unit),
+            format_radius(each.accuracy.radius, each.accuracy.alpha, each.unit, each=has_several(each.statistic)),
             format_epsilon(each.privacy.epsilon),
             "an earlier release" if each.reused else "new",
         ]
@@ -322,7 +324,7 @@ def make_derived_plan_table(plan: DerivedPlan) -> Table:
         [
             each.role,
             describe_statistic(each.statistic),
-            format_radius(each.accuracy.radius, each.accuracy.alpha),
+            format_radius(each.accuracy.radius, each.accuracy.alpha, each=has_several(each.statistic)),
             format_epsilon(each.charged),
             "an earlier release" if each.reused else "new",
         ]

@@ -11,17 +11,19 @@ from snapledger_client.formatting import (
     format_level,
     format_measured,
     format_person,
+    format_promise,
     format_radius,
     format_radius_number,
     format_value,
     has_separators,
+    has_several,
 )
 from snapledger_client.models.accounts import Budget, DatasetFacts, Draft, Me, Verification
 from snapledger_client.models.base import render_text
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
-from snapledger_client.models.releases import Charge, Estimate, Histogram, Release, Treatment
+from snapledger_client.models.releases import Accuracy, Charge, Estimate, Histogram, Release, Treatment
 from snapledger_client.rounding import format_epsilon
 
 RELEASES_OF_KNOWN = dict.fromkeys(("mean", "variance", "covariance"), "two releases that share ε")
@@ -86,8 +88,12 @@ def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
 
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
     """Return what a release would promise and cost."""
-    radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit)
-    return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {format_epsilon(plan.privacy.epsilon)}"
+    promise = _format_promise(plan.accuracy, plan)
+    return f"{describe_statistic(plan.statistic)}: {promise} for ε = {format_epsilon(plan.privacy.epsilon)}"
+
+
+def _format_promise(accuracy: Accuracy, plan: FreePlan | PlannedItem) -> str:
+    return format_promise(accuracy.radius, accuracy.alpha, plan.unit, each=has_several(plan.statistic))
 
 
 @render_text.register
@@ -110,8 +116,7 @@ def describe_alternative(plan: FreePlan) -> str:
 def describe_prospect(plan: Plan) -> str:
     """Return what a planned release would do to the budget."""
     if plan.reused_accuracy is not None:
-        radius = format_radius(plan.reused_accuracy.radius, plan.reused_accuracy.alpha, plan.unit)
-        return f"an earlier release answers it within {radius} at no cost"
+        return f"an earlier release answers it at no cost, {_format_promise(plan.reused_accuracy, plan)}"
     if not plan.budget.affordable:
         return "more than you have left"
     return (
@@ -138,8 +143,8 @@ def describe_release(release: Release) -> str:
     if isinstance(release, Estimate):
         value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
     else:
-        many = f"{len(release.value_in_range):,} bins " if isinstance(release, Histogram) else ""
-        value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit)}"
+        many = f"{len(release.value_in_range):,} bins, " if isinstance(release, Histogram) else ""
+        value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit, each=bool(many))}"
     text = f"{mark(release)}{describe_statistic(release.statistic)}: {value}; {describe_cost(release)}"
     return _append_treatment(text, release.treatment)
 
@@ -172,10 +177,16 @@ def describe_derived(derived: Derived) -> str:
     if derived.rehearsed:
         paid = "nothing paid"
     estimates = ", ".join(describe_estimates(derived))
-    level = format_level(derived.alpha)
+    level = describe_level(derived)
     text = f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
     text = f"{mark(derived)}{text}"
     return _append_treatment(text, derived.treatment)
+
+
+def describe_level(derived: Derived) -> str:
+    """Return the confidence level, which several intervals have together."""
+    several = sum(len(estimate.rows) for estimate in derived.estimates.values()) > 1
+    return f"{format_level(derived.alpha)}{' together' if several else ''}"
 
 
 def describe_estimates(derived: Derived) -> list[str]:

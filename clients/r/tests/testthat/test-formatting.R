@@ -51,6 +51,31 @@ test_that("a release is shown with its error bar, cost and what is left", {
   ))
 })
 
+test_that("an error bar says whether it holds for each number or for all together", {
+  plan <- function(...) {
+    members <- list(accuracy = list(alpha = 0.05, radius = 6.1), privacy = list(epsilon = "0.871099697"), ...)
+    format(structure(members, class = c("snapledger_plan", "snapledger_answer")))
+  }
+  expect_equal(
+    plan(statistic = list(kind = "mean", column = "mass"), unit = "g"),
+    "mean of mass: within \u00b1 6.1 g (95 %) for \u03b5 = 0.872"
+  )
+  expect_equal(
+    plan(statistic = list(kind = "count", group_by = "species")),
+    "count by species: each within \u00b1 7 (95 %) for \u03b5 = 0.872"
+  )
+  reused <- plan(
+    statistic = list(kind = "histogram", column = "x"), reused_accuracy = list(alpha = 0.05, radius = 2)
+  )
+  expect_match(reused, "an earlier release answers it at no cost, each within \u00b1 2 (95 %)", fixed = TRUE)
+  derived <- snapledger:::as_derived(list(
+    derived = list(kind = "cumulative", column = "x"), edges = list(0, 1), alpha = 0.05, components = list(),
+    estimates = list(cumulative = list(value = list(1, 2), interval = list(list(0, 2), list(1, 3)))),
+    budget = list(charged = "0", dataset_remaining = "1", allowance_remaining = NULL)
+  ), "GET /")
+  expect_equal(format(derived)[1], "cumulative of x: 2 numbers (95 % together)")
+})
+
 test_that("labels of bins are short enough to read", {
   expect_equal(
     snapledger:::shorten_numbers(c("[3666.66666666667, 5333)", "a", "[-0.00012345678, 1]")),
