@@ -72,3 +72,22 @@ def test_intervals_that_follow_hold_together() -> None:
     single = make_derived(quantile | {"probabilities": ["0.5"]}, [4], [[3, 5]])
     assert "95 %;" in str(single)
     assert "together" not in str(single) + shown(single)
+
+
+def test_years_have_no_separators_and_other_numbers_have_them() -> None:
+    year = {"kind": "mean", "column": "birth_year", "bounds": [1900, 2020]}
+    accuracy = {**ESTIMATE["accuracy"], "radius": 1.5, "interval": [1977.32, 1980.32]}
+    mean = make_release(statistic=year, value_in_range=1978.82, accuracy=accuracy)
+    for text in (str(mean), shown(mean)):
+        assert "1978.8 ± 1.6" in text
+        assert "1,97" not in text
+    income = make_release(statistic=year | {"column": "income"}, value_in_range=1978.82, accuracy=accuracy)
+    assert "1,978.8 ± 1.6" in str(income)
+    in_years = {"columns": {"born": {"unit": "year"}}}
+    mean = make_release(statistic=year | {"column": "born"}, value_in_range=1978.82, accuracy=accuracy, **in_years)
+    assert "1978.8 ± 1.6" in str(mean)
+    median = {"kind": "quantile", "column": "born", "probabilities": ["0.5"], "bounds": [1900, 2020]}
+    assert "2,215 (1,950 to 2,350)" in str(make_derived(median | {"bounds": [0, 9000]}, [2215], [[1950, 2350]]))
+    assert "1984 (1950 to 2010)" in str(make_derived(median, [1984], [[1950, 2010]], **in_years))
+    dates = median | {"column": "year_of_birth", "bounds": ["1900-01-01", "2020-01-01"]}
+    assert "1,984 (" in str(make_derived(dates, [1984], [[1950, 2010]]))

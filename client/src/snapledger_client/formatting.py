@@ -31,12 +31,16 @@ def format_radius_number(radius: float) -> str:
     return format_number(radius) if rounded is None else rounded[1]
 
 
-def format_measured(value: float, radius: float, alpha: float, unit: str | None = None) -> str:
+def format_measured(
+    value: float, radius: float, alpha: float, unit: str | None = None, *, separators: bool = True
+) -> str:
     """Return a value with its error: `4,204 ± 44 g (95 %)`."""
     rounded = round_measured(value, radius)
     shown, error = (format_number(value), format_number(radius)) if rounded is None else rounded
     if float(value).is_integer() and abs(value) < MAX_WHOLE:
         shown = f"{value:,.0f}"  # a count is whole
+    if not separators:
+        shown = shown.replace(",", "")
     return f"{shown} ± {append_unit(error, unit)} ({format_level(alpha)})"
 
 
@@ -74,11 +78,6 @@ def format_value(
         return "no value"
     text = round_value(value, lower, upper) or format_number(value)
     return text if separators else text.replace(",", "")
-
-
-def has_separators(kind: str) -> bool:
-    """Return whether numbers of a kind of statistic have thousands separators: quantiles may be years."""
-    return kind != "quantile"
 
 
 def format_level(alpha: float) -> str:

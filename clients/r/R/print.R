@@ -23,7 +23,8 @@ format.snapledger_estimate <- function(x, ...) {
     value <- sprintf("%s (%s to %s, %s)", x$value_as_date, ends[1], ends[2], level)
   } else {
     texts <- format_measured(x$value_in_range, x$accuracy$radius, is_count(x$statistic))
-    value <- sprintf("%s \u00b1 %s (%s)", texts[["value"]], append_unit(texts[["error"]], unit_of(x)), level)
+    shown <- as_years(texts[["value"]], is_year(x$statistic, x$columns))
+    value <- sprintf("%s \u00b1 %s (%s)", shown, append_unit(texts[["error"]], unit_of(x)), level)
   }
   c(sprintf("%s: %s", name_answer(x, x$statistic), value), format_payment(x), format_treatment(x))
 }
@@ -42,12 +43,13 @@ format.snapledger_derived <- function(x, ...) {
   numbers <- title_numbers(x, x$derived)
   level <- format_level(x$alpha)
   if (nrow(numbers) == 1) {
-    row <- format_numbers(numbers, is_count(x$derived))
+    row <- format_numbers(numbers, is_count(x$derived), is_year(x$derived, x$columns))
     head <- sprintf("%s: %s (%s, %s)", name_answer(x, x$derived), row$value, row$interval, level)
     return(c(head, format_payment(x), format_treatment(x)))
   }
   head <- sprintf("%s: %d numbers (%s together)", name_answer(x, x$derived), nrow(numbers), level)
-  c(head, format_rows(numbers, is_count(x$derived)), format_payment(x), format_treatment(x))
+  rows <- format_rows(numbers, is_count(x$derived), is_year(x$derived, x$columns))
+  c(head, rows, format_payment(x), format_treatment(x))
 }
 
 #' @export
@@ -202,7 +204,7 @@ format_treatment <- function(answer) {
 }
 
 # Returns the values of a tibble of numbers and their intervals as texts.
-format_numbers <- function(numbers, is_count) {
+format_numbers <- function(numbers, is_count, is_year = FALSE) {
   if (!is.numeric(numbers$value)) {
     value <- ifelse(is.na(numbers$value), "no value", format(numbers$value))
     return(list(value = value, interval = paste(format(numbers$conf_low), "to", format(numbers$conf_high))))
@@ -211,13 +213,13 @@ format_numbers <- function(numbers, is_count) {
   value <- mapply(format_value, numbers$value, numbers$conf_low, numbers$conf_high, is_whole)
   interval <- mapply(format_interval, numbers$conf_low, numbers$conf_high, is_whole)
   unit <- ifelse(is.na(numbers$value), "", numbers$unit)
-  list(value = mapply(append_unit, value, unit), interval = interval)
+  list(value = mapply(append_unit, as_years(value, is_year), unit), interval = as_years(interval, is_year))
 }
 
 # Returns an aligned line for each number.
-format_rows <- function(numbers, is_count) {
+format_rows <- function(numbers, is_count, is_year = FALSE) {
   shown <- utils::head(numbers, MAX_PRINTED)
-  texts <- format_numbers(shown, is_count)
+  texts <- format_numbers(shown, is_count, is_year)
   labels <- format(shorten_numbers(shown$label))
   lines <- sprintf("  %s  %s  %s", labels, format(texts$value, justify = "right"), texts$interval)
   c(lines, if (nrow(numbers) > MAX_PRINTED) sprintf("  and %d more: see as_tibble()", nrow(numbers) - MAX_PRINTED))

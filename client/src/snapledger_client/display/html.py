@@ -18,6 +18,7 @@ from snapledger_client.display.text import (
     describe_treatment,
     mark,
 )
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     append_unit,
     describe_statistic,
@@ -115,9 +116,12 @@ def _render_release(release: Release, *parts: str) -> str:
 def render_estimate(release: Estimate) -> str:
     """Render the number, its error bar in the statistic's public range, its cost and the remaining budget."""
     accuracy = release.accuracy
-    value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
+    separators = has_separators(release.statistic, release.columns)
+    value = format_measured(
+        release.value_in_range, accuracy.radius, accuracy.alpha, release.unit, separators=separators
+    )
     whole = release.statistic["kind"] in WHOLE_KINDS
-    interval = append_unit(format_interval(*release.interval, whole=whole), release.unit)
+    interval = append_unit(format_interval(*release.interval, separators=separators, whole=whole), release.unit)
     if release.value_as_date is not None:
         first, last = release.interval_as_date or (None, None)
         value = f"{format_date(release.value_as_date)} ({format_level(accuracy.alpha)})"

@@ -7,6 +7,7 @@ from html import escape
 from itertools import islice, pairwise
 from typing import Any
 
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     append_unit,
     describe_missing,
@@ -18,7 +19,6 @@ from snapledger_client.formatting import (
     format_person,
     format_radius,
     format_value,
-    has_separators,
     has_several,
     shorten_edge,
 )
@@ -251,7 +251,7 @@ def is_single(derived: Derived) -> bool:
 def list_texts(derived: Derived, name: str) -> Iterator[list[str]]:
     """Return the title, the value and the interval of each number of a list as texts."""
     kind, estimate = derived.derived["kind"], derived.estimates[name]
-    separators, whole = has_separators(kind), kind in WHOLE_KINDS
+    separators, whole = has_separators(derived.derived, derived.columns), kind in WHOLE_KINDS
     titles = derived.titles if derived.bins is not None else [shorten_edge(each) for each in derived.labels]
     if estimate.date_rows is not None:
         for title, (at, first, last) in zip(titles, estimate.date_rows, strict=False):
@@ -289,7 +289,8 @@ def describe_short(release: Release) -> str:
     if isinstance(release, Estimate) and release.value_as_date is not None:
         return format_date(release.value_as_date)
     value = release.value_in_range if isinstance(release, Estimate) else 0.0
-    return format_measured(value, accuracy.radius, accuracy.alpha, release.unit)
+    separators = has_separators(release.statistic, release.columns)
+    return format_measured(value, accuracy.radius, accuracy.alpha, release.unit, separators=separators)
 
 
 @make_table.register

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     REHEARSAL,
     append_unit,
@@ -15,7 +16,6 @@ from snapledger_client.formatting import (
     format_radius,
     format_radius_number,
     format_value,
-    has_separators,
     has_several,
 )
 from snapledger_client.models.accounts import Budget, DatasetFacts, Draft, Me, Verification
@@ -141,7 +141,10 @@ def describe_release(release: Release) -> str:
         return _append_treatment(text, release.treatment)
     accuracy = release.accuracy
     if isinstance(release, Estimate):
-        value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
+        separators = has_separators(release.statistic, release.columns)
+        value = format_measured(
+            release.value_in_range, accuracy.radius, accuracy.alpha, release.unit, separators=separators
+        )
     else:
         many = f"{len(release.value_in_range):,} bins, " if isinstance(release, Histogram) else ""
         value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit, each=bool(many))}"
@@ -191,7 +194,7 @@ def describe_level(derived: Derived) -> str:
 
 def describe_estimates(derived: Derived) -> list[str]:
     """Return a line for each estimate with its interval; of several values, which are in the table, only how many."""
-    lines, separators = [], has_separators(derived.derived["kind"])
+    lines, separators = [], has_separators(derived.derived, derived.columns)
     for name, estimate in derived.estimates.items():
         rows, dates, unit = estimate.rows, estimate.date_rows, derived.units.get(name)
         values = [format_dates(*row) for row in (dates or ())[:1]] or [

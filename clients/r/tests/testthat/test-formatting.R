@@ -76,6 +76,24 @@ test_that("an error bar says whether it holds for each number or for all togethe
   expect_equal(format(derived)[1], "cumulative of x: 2 numbers (95 % together)")
 })
 
+test_that("years have no separators, and other numbers have them", {
+  in_year <- function(column, ...) {
+    statistic <- list(kind = "mean", column = column, bounds = list(1900, 2020))
+    format(make_release(statistic = statistic, value_in_range = 1978.82, unit = "", ..., accuracy = list(radius = 1.5)))[1]
+  }
+  expect_equal(in_year("birth_year"), "mean of birth_year: 1978.8 \u00b1 1.6 (95 %)")
+  expect_equal(in_year("born", columns = list(born = list(unit = "year"))), "mean of born: 1978.8 \u00b1 1.6 (95 %)")
+  expect_equal(in_year("income"), "mean of income: 1,978.8 \u00b1 1.6 (95 %)")
+  expect_false(snapledger:::is_year(list(kind = "mean", column = "year", bounds = list("1900-01-01", "2020-01-01")), list()))
+  median <- list(kind = "quantile", column = "year", probabilities = list("0.5"), bounds = list(1900, 2020))
+  answer <- snapledger:::as_derived(list(
+    derived = median, alpha = 0.05, components = list(),
+    estimates = list(quantile = list(value = list(1984), interval = list(list(1950, 2010)))),
+    budget = list(charged = "0", dataset_remaining = "1", allowance_remaining = NULL)
+  ), "GET /")
+  expect_match(format(answer)[1], "1984 (1950 to 2010, 95 %)", fixed = TRUE)
+})
+
 test_that("labels of bins are short enough to read", {
   expect_equal(
     snapledger:::shorten_numbers(c("[3666.66666666667, 5333)", "a", "[-0.00012345678, 1]")),
