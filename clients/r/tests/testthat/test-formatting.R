@@ -79,12 +79,14 @@ test_that("an error bar says whether it holds for each number or for all togethe
 test_that("years have no separators, and other numbers have them", {
   in_year <- function(column, ...) {
     statistic <- list(kind = "mean", column = column, bounds = list(1900, 2020))
-    format(make_release(statistic = statistic, value_in_range = 1978.82, unit = "", ..., accuracy = list(radius = 1.5)))[1]
+    mean <- make_release(statistic = statistic, value_in_range = 1978.82, unit = "", ..., accuracy = list(radius = 1.5))
+    format(mean)[1]
   }
   expect_equal(in_year("birth_year"), "mean of birth_year: 1978.8 \u00b1 1.6 (95 %)")
   expect_equal(in_year("born", columns = list(born = list(unit = "year"))), "mean of born: 1978.8 \u00b1 1.6 (95 %)")
   expect_equal(in_year("income"), "mean of income: 1,978.8 \u00b1 1.6 (95 %)")
-  expect_false(snapledger:::is_year(list(kind = "mean", column = "year", bounds = list("1900-01-01", "2020-01-01")), list()))
+  dates <- list(kind = "mean", column = "year", bounds = list("1900-01-01", "2020-01-01"))
+  expect_false(snapledger:::is_year(dates, list()))
   median <- list(kind = "quantile", column = "year", probabilities = list("0.5"), bounds = list(1900, 2020))
   answer <- snapledger:::as_derived(list(
     derived = median, alpha = 0.05, components = list(),
