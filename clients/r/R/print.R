@@ -109,7 +109,8 @@ format.snapledger_derived_plan <- function(x, ...) {
 #' @export
 format.snapledger_batch_plan <- function(x, ...) {
   planned <- tibble::as_tibble(x)
-  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", vapply(x$items, function(each) format_cost(each$charged), "")))
+  charged <- vapply(x$items, function(each) format_cost(each$charged), "")
+  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", charged))
   promise <- vapply(x$items, function(each) {
     format_promise(rlang::`%||%`(each$reused_accuracy, each$accuracy), each)
   }, "")
