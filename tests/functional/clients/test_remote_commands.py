@@ -522,6 +522,8 @@ DERIVED += ["median", "quantile", "margin"]
             ("plan", "mean", "body_mass_g", "--group-by", "species"),
             "a mean with --group-by is derived from releases: use `snapledger derived`",
         ),
+        (("plan", "count", "--where", "age=65.."), "a range LEAST..MOST has two ends: write 'age>=65' for one"),
+        (("plan", "count", "--where", "age!=..18"), "a range LEAST..MOST has two ends: write 'age<=18' for one"),
         (
             ("plan", "mean", "body_mass_g", "--edges", "1,2"),
             "--edges does not go with a mean, which takes --bounds, --missing and --where",
