@@ -29,6 +29,8 @@ test_that("what is spent is rounded up, and what is left is rounded down", {
   expect_equal(snapledger:::format_left("9.128900303"), "9.12")
   expect_equal(snapledger:::format_cost("0.5"), "0.5")
   expect_equal(snapledger:::format_left("1200"), "1,200")
+  expect_equal(snapledger:::format_left("499.9"), "499.9")
+  expect_equal(snapledger:::format_cost("499.9"), "500")
   expect_equal(snapledger:::format_cost("0.000000001"), "0.000000001")
   expect_equal(snapledger:::format_left("0"), "0")
 })
