@@ -91,3 +91,10 @@ def test_years_have_no_separators_and_other_numbers_have_them() -> None:
     assert "1984 (1950 to 2010)" in str(make_derived(median, [1984], [[1950, 2010]], **in_years))
     dates = median | {"column": "year_of_birth", "bounds": ["1900-01-01", "2020-01-01"]}
     assert "1,984 (" in str(make_derived(dates, [1984], [[1950, 2010]]))
+
+
+def test_kinds_are_spoken() -> None:
+    spread = {"kind": "standard_deviation", "column": "x", "bounds": [0, 9]}
+    for text in (str(make_derived(spread, 2, [1, 3])), shown(make_derived(spread, 2, [1, 3]))):
+        assert "standard deviation of x" in text
+        assert "standard_deviation" not in text

@@ -165,6 +165,11 @@ def label_intervals(edges: Sequence[float] | Sequence[str]) -> list[str]:
     return [f"[{lower}, {upper}{']' if at == len(pairs) else ')'}" for at, (lower, upper) in enumerate(pairs, 1)]
 
 
+def name_kind(kind: str) -> str:
+    """Return a kind of statistic as it is spoken: `standard deviation`."""
+    return kind.replace("_", " ")
+
+
 def describe_statistic(statistic: Mapping[str, Any]) -> str:
     """Return a statistic in words: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
     columns = statistic.get("columns") or [statistic.get("column")]
@@ -174,7 +179,7 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
     if statistic["kind"] == "margin":
         names = f"{statistic['column']} in the table of {names}"
     is_median = statistic["kind"] == "quantile" and [float(each) for each in statistic["probabilities"]] == [0.5]
-    parts = ["median" if is_median else str(statistic["kind"])]
+    parts = ["median" if is_median else name_kind(statistic["kind"])]
     if names:
         parts.append(f"of {names}")
     if statistic.get("category") is not None:

@@ -6,9 +6,11 @@ MAX_LISTED <- 4
 describe_statistic <- function(statistic) {
   columns <- unlist(rlang::`%||%`(statistic$columns, statistic$column))
   names <- paste(columns, collapse = " and ")
+  if (identical(statistic$kind, "regression")) names <- paste(rev(columns), collapse = " on ")
+  is_median <- identical(statistic$kind, "quantile") && identical(as.numeric(unlist(statistic$probabilities)), 0.5)
   if (identical(statistic$kind, "margin")) names <- sprintf("%s in the table of %s", statistic$column, names)
   words <- c(
-    gsub("_", " ", statistic$kind, fixed = TRUE),
+    if (is_median) "median" else gsub("_", " ", statistic$kind, fixed = TRUE),
     if (nzchar(names)) paste("of", names),
     if (!is.null(statistic$category)) paste("=", statistic$category),
     if (!is.null(statistic$weight)) paste("weighted by", statistic$weight),

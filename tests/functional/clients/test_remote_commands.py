@@ -316,7 +316,7 @@ def test_a_batch_from_a_file(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("standard_deviation", "body_mass_g"), "standard_deviation of body_mass_g: "),
+        (("standard_deviation", "body_mass_g"), "standard deviation of body_mass_g: "),
         (("proportion", "species", "--category", "Gentoo"), "proportion of species = Gentoo: "),
         (("proportion", "--where", "body_mass_g=2000..4000"), "proportion where body_mass_g between 2000 and 4000: "),
         (("mean", "body_mass_g", "--where", "species=Gentoo"), "mean of body_mass_g where species in Gentoo: "),

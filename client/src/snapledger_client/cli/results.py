@@ -16,6 +16,7 @@ from snapledger_client.formatting import (
     format_interval,
     format_number,
     format_value,
+    name_kind,
 )
 
 
@@ -47,7 +48,7 @@ def write_derived(output_format: OutputFormat, found: Derived) -> None:
 
 
 def _print_derived(found: Derived) -> None:
-    kind = str(found.derived["kind"])
+    kind = name_kind(found.derived["kind"])
     separators = has_separators(found.derived, found.columns)
     if found.labels:
         labels = found.titles if found.bins else [_format_label(each) for each in found.labels]

@@ -20,6 +20,7 @@ from snapledger_client.formatting import (
     format_radius,
     format_value,
     has_several,
+    name_kind,
     shorten_edge,
 )
 from snapledger_client.models.accounts import Allowance, Budget, DatasetFacts, Draft, Me, Verification
@@ -134,7 +135,7 @@ def title_columns(answer: Release | Derived, statistic: dict[str, Any]) -> str:
 
 def title_value(statistic: dict[str, Any], unit: str | None) -> str:
     """Return the title of a statistic's numbers, with their unit: `mean (g)`."""
-    kind = "rows" if statistic["kind"] in WHOLE_KINDS else statistic["kind"].replace("_", " ")
+    kind = "rows" if statistic["kind"] in WHOLE_KINDS else name_kind(statistic["kind"])
     return f"{kind} ({unit})" if unit else kind
 
 

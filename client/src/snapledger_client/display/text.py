@@ -17,6 +17,7 @@ from snapledger_client.formatting import (
     format_radius_number,
     format_value,
     has_several,
+    name_kind,
 )
 from snapledger_client.models.accounts import Budget, DatasetFacts, Draft, Me, Verification
 from snapledger_client.models.base import render_text
@@ -203,7 +204,7 @@ def describe_estimates(derived: Derived) -> list[str]:
             for value, lower, upper in rows[:1]
         ]
         text = f"{len(rows):,} values" if len(rows) > 1 else ", ".join(values)
-        lines.append(f"{name} {text}" if len(derived.estimates) > 1 else text)
+        lines.append(f"{name_kind(name)} {text}" if len(derived.estimates) > 1 else text)
     return lines
 
 

@@ -98,6 +98,19 @@ test_that("years have no separators, and other numbers have them", {
   expect_match(format(answer)[1], "1984 (1950 to 2010, 95 %)", fixed = TRUE)
 })
 
+test_that("the cells of a two-way table have the owner's labels", {
+  bins <- list(list(kind = "category", label = "f"), list(kind = "other", label = "other"))
+  cells <- make_release(
+    statistic = list(kind = "histogram", columns = list("sex", "x")), unit = "", value = list(1, 2, 3, 4),
+    value_in_range = list(1, 2, 3, 4), axes = list(list(bins = bins), list(edges = list(0, 1, 2))),
+    columns = list(sex = list(category_labels = list(f = "Women"))),
+    accuracy = list(interval = list(list(0, 2), list(1, 3), list(2, 4), list(3, 5)), radius = 1)
+  )
+  expect_match(format(cells)[2], "Women, [0, 1)", fixed = TRUE)
+  expect_match(format(cells)[4], "other, [0, 1)", fixed = TRUE)
+  expect_equal(tibble::as_tibble(cells)$label[1], "f, [0, 1)")
+})
+
 test_that("labels of bins are short enough to read", {
   expect_equal(
     snapledger:::shorten_numbers(c("[3666.66666666667, 5333)", "a", "[-0.00012345678, 1]")),
@@ -119,4 +132,7 @@ test_that("statistics are shown in words", {
     "<snapledger statistic> mean of mass where species in Adelie, known values")
   by_week <- sl_count(group_by = sl_periods("born", "iso_week"))
   expect_equal(format(by_week), "<snapledger statistic> count by week of born")
+  expect_equal(format(sl_median("cost")), "<snapledger statistic> median of cost")
+  expect_equal(format(sl_quantile("cost", c(0.25, 0.5))), "<snapledger statistic> quantile of cost")
+  expect_equal(format(sl_regression(y ~ x)), "<snapledger statistic> regression of y on x")
 })
