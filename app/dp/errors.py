@@ -11,6 +11,7 @@ class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: t
         what: a predicate about that place; it never repeats the value that was sent.
         declared: the declared names that are allowed there, if only declared names are.
         sent: the value that was sent instead of a declared name, to suggest a similar one.
+        column: the declared column whose condition in a filter it is about, which has only a position in `where`.
     """
 
     def __init__(self, where: str, what: str, declared: Sequence[str] = (), sent: object = None) -> None:
@@ -19,6 +20,7 @@ class InvalidStatistic(ValueError):  # noqa: N818  the name that callers read: t
         self.what = what
         self.declared = declared
         self.sent = sent
+        self.column: str | None = None
 
 
 class AccuracyTrivial(ValueError):  # noqa: N818  a fact about the accuracy, not a failure

@@ -19,8 +19,12 @@ def stored_epsilon_text(stored: object) -> str:
 
 
 def format_rounded_epsilon(epsilon_nano: int, *, up: bool = True) -> str:
-    """Return an ε with three significant digits, for a sentence. Round a cost up and a remaining budget down."""
-    step = 10 ** max(len(str(epsilon_nano)) - _SENTENCE_DIGITS, 0)
+    """Return an ε with three significant digits, for a sentence. Round a cost up and a remaining budget down.
+
+    A cost is told to the unit at least, and what is left to hundredths, so that it shows what was paid.
+    """
+    coarsest = 9 if up else 7
+    step = 10 ** min(max(len(str(epsilon_nano)) - _SENTENCE_DIGITS, 0), coarsest)
     return epsilon_text((-(-epsilon_nano // step) if up else epsilon_nano // step) * step)
 
 

@@ -5,6 +5,7 @@ import re
 from app.errors import NotFoundError
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+NAMES_IN_WORDS = "a name has up to 63 lower-case letters, digits, - and _, and begins with a letter or a digit"
 _is_name = re.compile(NAME_PATTERN).fullmatch
 RELEASE_ID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 _is_release_id = re.compile(RELEASE_ID_PATTERN).fullmatch
@@ -26,7 +27,7 @@ def require_name(text: str) -> str:
     Raises:
         NotFoundError: it is not a valid name.
     """
-    return _require(NAME_PATTERN, text)
+    return _require(NAME_PATTERN, text, NAMES_IN_WORDS)
 
 
 def require_release_id(text: str) -> str:
@@ -38,7 +39,7 @@ def require_release_id(text: str) -> str:
     return _require(RELEASE_ID_PATTERN, text)
 
 
-def _require(pattern: str, text: str) -> str:
+def _require(pattern: str, text: str, told: str = "") -> str:
     if re.fullmatch(pattern, text) is None:
-        raise NotFoundError
+        raise NotFoundError(told)
     return text

@@ -16,10 +16,12 @@ from snapledger_client import (
     Client,
     Dataset,
     InvalidRequest,
+    covariance,
     histogram,
     item,
     mean,
     median,
+    table,
     variance,
 )
 
@@ -51,6 +53,28 @@ QUERIES = {"mean", "variance", "count", "histogram", "table", "median", "std", "
 def test_an_unknown_argument_names_the_nearest(kind: type, ask: Any, told: str) -> None:
     with pytest.raises(TypeError, match=told):
         ask(kind("http://host", "key").dataset("d"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: mean("cost", 1), "`bounds` must be a lower and an upper bound, .*ε is given by name"),  # type: ignore[arg-type]
+        (lambda: mean("cost", bounds=5000), "`bounds` must be a lower and an upper bound"),  # type: ignore[arg-type]
+        (lambda: mean("cost", bounds="0,5000"), "`bounds` must be a lower and an upper bound"),  # type: ignore[arg-type]
+        (lambda: histogram("cost", edges=5), "`edges` must be a list of edges"),  # type: ignore[arg-type]
+        (lambda: covariance("a", "b", (0, 5)), "`bounds` must have one for each of both columns"),  # type: ignore[arg-type]
+        (lambda: table("a", "b", bins=5), "`bins` must have one for each of both columns, .*\\(None, 5\\)"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_value_that_should_be_a_list_is_explained(ask: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        ask()
+
+
+@pytest.mark.parametrize("curve", [("0.1", 10), 5, ("0.1", 10, 5, 6)])
+def test_a_curve_has_its_shape(curve: Any) -> None:
+    with pytest.raises(ValueError, match="`curve` must be the first ε, the last ε and the number of points"):
+        Client("http://host", "key").dataset("d").plan(mean("x"), epsilon=1, curve=curve)
 
 
 @pytest.mark.parametrize(

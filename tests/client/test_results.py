@@ -28,6 +28,7 @@ from snapledger_client import (
 )
 from snapledger_client.display.plots import MAX_BARS
 from snapledger_client.display.svg import RIGHT, WIDTH
+from snapledger_client.display.text import describe_cliff
 from snapledger_client.formatting import REHEARSAL, format_interval, format_radius
 from snapledger_client.models.listing import BaseListing
 from snapledger_client.models.releases import parse_release
@@ -251,6 +252,24 @@ def test_a_curve_is_drawn_and_framed() -> None:
     assert plain.to_frame()["radius"].to_list() == [plain.accuracy.radius]
     with pytest.raises(ValueError, match="no curve"):
         plain.plot()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "radius", "cliff", "told"),
+    [
+        ("0.5", 131, ("0.500000001", 115), "ε = 0.500000001 is a better buy than an ε just below it"),
+        ("1", 3.496, ("2.000000001", 1.748), ""),  # half the error for twice the ε is no better
+    ],
+)
+def test_a_cliff_is_told_if_it_gains_more_than_it_costs(
+    epsilon: str, radius: float, cliff: tuple[str, float], told: str
+) -> None:
+    document = copy.deepcopy(PLANS[0])
+    document["accuracy"]["radius"], document["privacy"]["epsilon"] = radius, epsilon
+    document["cliff"] = {"epsilon": cliff[0], "accuracy": cliff[1]}
+    plan = Plan.model_validate(document)
+    assert describe_cliff(plan) == (f"{told}: the error drops to ± 115" if told else "")
+    assert ("better buy" in shown(plan)) == bool(told)
 
 
 def test_units_and_labels_are_shown() -> None:

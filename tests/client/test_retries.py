@@ -94,3 +94,12 @@ def test_only_a_fault_of_the_service_says_how_to_ask_again() -> None:
         problem = parse_problem(status, {"type": "/problems/new", "title": "New", "status": status, "detail": "Wait."})
         problem.idempotency_key = "mine"
         assert ("ask again with key='mine'" in str(problem)) == says
+
+
+def test_an_unreachable_service_is_named_with_what_to_check() -> None:
+    request = httpx.Request("GET", "http://user:secret@127.0.0.1:9/v1/me")
+    told = str(make_unreachable(calls.get_me(), httpx.ConnectError("Connection refused", request=request)))
+    assert "since http://127.0.0.1:9 was not reached (Connection refused): check the address (SNAPLEDGER_URL)" in told
+    assert "secret" not in told
+    told = str(make_unreachable(ONCE, httpx.ReadError("", request=request)))
+    assert "the connection to http://127.0.0.1:9 failed (ReadError)" in told

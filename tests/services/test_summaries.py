@@ -100,3 +100,5 @@ def test_a_cost_is_rounded_up_and_what_is_left_down() -> None:
     assert format_rounded_epsilon(1_018_956_556, up=False) == "1.01"
     assert format_rounded_epsilon(500_000_000) == "0.5"
     assert format_rounded_epsilon(0) == "0"
+    assert format_rounded_epsilon(499_900_000_000, up=False) == "499.9"
+    assert format_rounded_epsilon(1_234_567_000_000) == "1235"

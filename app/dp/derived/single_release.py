@@ -139,6 +139,8 @@ def parse_share(column: Column, category: Any) -> Any:  # noqa: ANN401 - whateve
         return True
     if column.kind is not Kind.CATEGORY:
         raise InvalidStatistic("column", "must be a boolean or category column")
+    if category is None:
+        raise InvalidStatistic("category", "is missing; it must be one of the declared categories", column.categories)
     if category not in column.categories:
         raise InvalidStatistic("category", "is not one of the declared categories", column.categories, category)
     return category

@@ -66,6 +66,11 @@ def list_treatments(statistic: Statistic, columns: Mapping[str, Column]) -> tupl
     return tuple(found.values())
 
 
+def treat_in_sums(column: Column) -> Treatment:
+    """Return the treatment of a numeric or boolean column in means and sums, within its declared bounds."""
+    return replace(_of_codes(column, codes_for(column, None)), years=column.holds_years)
+
+
 def _list_all(needs: Needs, columns: Mapping[str, Column], *, counts_values: bool) -> Iterator[Treatment]:
     """Yield treatments; the first one of a column counts, since rows outside a filter are not summed at all."""
     if isinstance(needs, ColumnSums | ColumnTotal):

@@ -59,7 +59,11 @@ def parse_conditions(
         column = columns.get(name)
         if column is None:
             raise InvalidStatistic(f"where.{position}", "is not a column of this dataset", tuple(columns), name)
-        found.append(_condition(column, asked, f"where.{position}"))
+        try:
+            found.append(_condition(column, asked, f"where.{position}"))
+        except InvalidStatistic as error:
+            error.column = name  # the path has only the position of the condition
+            raise
     return tuple(sorted(found, key=_by))
 
 

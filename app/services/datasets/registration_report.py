@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.dp.numbers.exact import to_nearest_double
+from app.dp.statistics.treatment import treat_in_sums
 from app.dp.table.bins import BooleanBins, CategoryBins
 from app.dp.table.columns import Column, Kind
 from app.dp.table.conditions import INT64_LEAST, INT64_MOST, Between, Condition, Missing, value_after, value_before
@@ -17,6 +18,7 @@ from app.dp.table.sums import Answer, BinCounts, CellSums, Needs
 from app.engines.errors import EngineFailure
 from app.engines.storage.table_intake import Ingested
 from app.engines.storage.tables import Tables
+from app.services.rendering.treatments import value_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -85,11 +87,24 @@ def _advise(column: Column, counts: dict[str, int], n: int) -> Iterator[str]:
     """Yield a sentence for each count of more than a twentieth of the rows, with what to do."""
     for name, rows in counts.items():
         if rows * LARGE_SHARE > n:
-            yield f"{column.name}: {rows:,} of {n:,} rows {_ADVICE[name]}"
+            told = _ADVICE[name] if name != "missing" else _describe_missing(column)
+            yield f"{column.name}: {rows:,} of {n:,} rows {told}"
+
+
+def _describe_missing(column: Column) -> str:
+    """Return what rows without a value of a column count as; this follows from the declaration alone."""
+    if column.kind is Kind.CATEGORY:
+        return "have no value, and are in the bin `missing`. Tell the analysts."
+    treatment = treat_in_sums(column)
+    if treatment.missing_as is None or isinstance(treatment.missing_as, str):
+        return "have no value. Tell the analysts, who can leave them out."
+    value = value_in_words(treatment.missing_as, treatment)
+    if column.null_value is None and column.kind is not Kind.BOOLEAN:
+        value += ", the middle of the bounds,"
+    return f"have no value, and count as {value} in means and sums. Tell the analysts, who can leave them out."
 
 
 _ADVICE = {
-    "missing": "have no value, and count as `null_value` in means and sums. Tell the analysts, who can leave them out.",
     "clamped_low": "are below the lower bound, and count as it. Declare a lower one if you know it without the data.",
     "clamped_high": "are above the upper bound, and count as it. Declare a higher one if you know it without the data.",
     "undeclared": "have a text that is not declared, and count as `other`. Declare the categories that are public.",

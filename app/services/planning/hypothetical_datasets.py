@@ -54,7 +54,10 @@ def build_statistic(asked: Mapping[str, Any], dataset: HypotheticalDataset) -> H
     try:
         statistic = build(spec, found, dataset.n, dataset.rows_per_unit)
     except InvalidStatistic as error:
-        raise InvalidRequestError((f"statistic.{error.where}", error.what)) from None
+        what = error.what
+        if dataset.columns is None and error.where.partition(".")[0] in {"where", "group_by", "weight"}:
+            what = "is about a column that neither bounds nor edges define: declare all columns in `columns`"
+        raise InvalidRequestError((f"statistic.{error.where}", what)) from None
     treatments = () if dataset.columns is None else list_treatments(statistic, found)
     return HypotheticalStatistic(statistic, treatments, present(statistic.describe(), found, texts))
 

@@ -157,12 +157,17 @@ def build_statistic(dataset: Dataset, asked: Mapping[str, Any]) -> Statistic:
 
 
 def invalid_statistic_error(member: str, error: InvalidStatistic) -> InvalidRequestError:
-    """Return the error for an invalid member of a request; its message lists the allowed declared names."""
+    """Return the error for an invalid member of a request; its message lists the allowed declared names.
+
+    It also names the column of a condition in a filter, which is declared.
+    """
     what = error.what
     if error.declared:
         named = ", ".join(f"'{name}'" for name in error.declared[:MAX_NAMES])
         more = len(error.declared) - MAX_NAMES
         what = f"{what}: {named}{f' and {more:,} more' if more > 0 else ''}{suggest_name(error.sent, error.declared)}"
+    if error.column is not None:
+        what = f"(column '{error.column}') {what}"
     return InvalidRequestError((f"{member}.{error.where}", what))
 
 

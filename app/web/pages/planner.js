@@ -8,7 +8,7 @@ import { addToBasket, basketQuestion, refusal } from "../forms/basket.js";
 import { basketView } from "../forms/basket_view.js";
 import { isWanted } from "../forms/confirm_release.js";
 import { lostResponses } from "../forms/lost_responses.js";
-import { costCard, errorOf, exactFigures, isGain, offer, otherPrices } from "../forms/plan/cost_card.js";
+import { costCard, errorOf, exactFigures, isBargain, isGain, offer, otherPrices } from "../forms/plan/cost_card.js";
 import { curveFold } from "../forms/plan/curve_fold.js";
 import { expectation, treatmentNotes } from "../forms/plan/expectation.js";
 import { plannedAnswer } from "../forms/plan/planned_answer.js";
@@ -161,6 +161,7 @@ export async function planner(name, me, budget) {
     const range = publicRange(about(request), dataset);
     const better =
       cliff &&
+      isBargain(found, cliff) &&
       isGain(found, { ...found, radius: cliff.accuracy, charged: cliff.epsilon }, range) &&
       offer(
         "Better buy",
@@ -169,7 +170,7 @@ export async function planner(name, me, budget) {
         `${errorOf({ ...found, radius: cliff.accuracy })}`,
         exactly.take,
       );
-    const others = found.free || cliff ? [] : otherPrices(found);
+    const others = found.free || better ? [] : otherPrices(found);
     const made = await Promise.all(
       others.map(async ([title, epsilon]) => {
         const other = await plan(name, atEpsilon(request, epsilon)).catch(() => null); // such as above the largest ε

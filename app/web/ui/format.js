@@ -105,10 +105,12 @@ function textOf(units, grouped = false) {
   return `${grouped ? whole.format(BigInt(before)) : before}.${digits.slice(-NANO)}`.replace(/\.?0+$/, "");
 }
 
-/** Return an exact ε with three significant digits, or to the unit if it is larger. */
+const MAX_LEFT_PLACE = 7; // hundredths, in units of 10⁻⁹
+
+/** Return an exact ε with three significant digits: a cost to the unit at least, what is left to hundredths. */
 function roundedEpsilon(text, up) {
   const units = unitsOf(text);
-  const step = 10n ** BigInt(Math.min(Math.max(String(units).length - 3, 0), NANO));
+  const step = 10n ** BigInt(Math.min(Math.max(String(units).length - 3, 0), up ? NANO : MAX_LEFT_PLACE));
   return textOf(((up ? units + step - 1n : units) / step) * step, true);
 }
 

@@ -213,7 +213,12 @@ def _make_body(options: Mapping[str, Any], **members: Any) -> dict[str, Any]:  #
         if value is None or (name == "reuse" and value is True):
             continue
         if name == "curve":
-            first, last, points = value
+            try:
+                first, last, points = value
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    "`curve` must be the first ε, the last ε and the number of points, such as (0.1, 10, 50)"
+                ) from error
             members[name] = {"from": decimal_text(first), "to": decimal_text(last), "points": points}
         elif name == "guesses":
             members[name] = {guess: value_text(number) for guess, number in value.items()}

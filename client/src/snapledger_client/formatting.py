@@ -13,6 +13,7 @@ from snapledger_client.rounding import MAX_WHOLE, round_interval, round_measured
 MAX_LISTED = 4  # values of a list that are shown in a line
 ENDS = ("at_least", "above", "at_most", "below")
 SHOWN_DIGITS = 6
+BINNED_KINDS = frozenset({"histogram", "adaptive_histogram", "quantile_search"})
 
 
 REHEARSAL = "Rehearsal with made-up data"
@@ -30,12 +31,16 @@ def format_radius_number(radius: float) -> str:
     return format_number(radius) if rounded is None else rounded[1]
 
 
-def format_measured(value: float, radius: float, alpha: float, unit: str | None = None) -> str:
+def format_measured(
+    value: float, radius: float, alpha: float, unit: str | None = None, *, separators: bool = True
+) -> str:
     """Return a value with its error: `4,204 ± 44 g (95 %)`."""
     rounded = round_measured(value, radius)
     shown, error = (format_number(value), format_number(radius)) if rounded is None else rounded
     if float(value).is_integer() and abs(value) < MAX_WHOLE:
         shown = f"{value:,.0f}"  # a count is whole
+    if not separators:
+        shown = shown.replace(",", "")
     return f"{shown} ± {append_unit(error, unit)} ({format_level(alpha)})"
 
 
@@ -75,11 +80,6 @@ def format_value(
     return text if separators else text.replace(",", "")
 
 
-def has_separators(kind: str) -> bool:
-    """Return whether numbers of a kind of statistic have thousands separators: quantiles may be years."""
-    return kind != "quantile"
-
-
 def format_level(alpha: float) -> str:
     """Return the confidence level of an alpha, rounded down: `95 %`; with two decimals, or eight above 99.99 %."""
     decimals = 8 if alpha < 1e-4 else 2
@@ -92,9 +92,20 @@ def append_unit(number: str, unit: str | None) -> str:
     return f"{number} {unit}" if unit else number
 
 
-def format_radius(radius: float, alpha: float, unit: str | None = None) -> str:
-    """Return an error bar: `± 50 g (95 %)`."""
-    return f"± {append_unit(format_radius_number(radius), unit)} ({format_level(alpha)})"
+def format_radius(radius: float, alpha: float, unit: str | None = None, *, each: bool = False) -> str:
+    """Return an error bar: `± 50 g (95 %)`, or `each ± 50 g (95 %)` if it holds for each of several numbers."""
+    bar = f"± {append_unit(format_radius_number(radius), unit)} ({format_level(alpha)})"
+    return f"each {bar}" if each else bar
+
+
+def format_promise(radius: float, alpha: float, unit: str | None = None, *, each: bool = False) -> str:
+    """Return a promised error bar: `within ± 50 g (95 %)`, or `each within …`."""
+    return f"{'each ' if each else ''}within {format_radius(radius, alpha, unit)}"
+
+
+def has_several(statistic: Mapping[str, Any]) -> bool:
+    """Return whether a released statistic has a number for each bin or group, each with a radius of its own."""
+    return statistic["kind"] in BINNED_KINDS or statistic.get("group_by") is not None
 
 
 def format_ends(
@@ -154,6 +165,11 @@ def label_intervals(edges: Sequence[float] | Sequence[str]) -> list[str]:
     return [f"[{lower}, {upper}{']' if at == len(pairs) else ')'}" for at, (lower, upper) in enumerate(pairs, 1)]
 
 
+def name_kind(kind: str) -> str:
+    """Return a kind of statistic as it is spoken: `standard deviation`."""
+    return kind.replace("_", " ")
+
+
 def describe_statistic(statistic: Mapping[str, Any]) -> str:
     """Return a statistic in words: `mean of body_mass_g`, `count by species where year between 2007 and 2008`."""
     columns = statistic.get("columns") or [statistic.get("column")]
@@ -163,7 +179,7 @@ def describe_statistic(statistic: Mapping[str, Any]) -> str:
     if statistic["kind"] == "margin":
         names = f"{statistic['column']} in the table of {names}"
     is_median = statistic["kind"] == "quantile" and [float(each) for each in statistic["probabilities"]] == [0.5]
-    parts = ["median" if is_median else str(statistic["kind"])]
+    parts = ["median" if is_median else name_kind(statistic["kind"])]
     if names:
         parts.append(f"of {names}")
     if statistic.get("category") is not None:

@@ -65,8 +65,27 @@ def _read_retry_after(outcome: Outcome) -> float:
 
 def make_unreachable(call: Call[Any], error: httpx.RequestError) -> Unreachable:
     """Return the error for a call that received no response."""
-    late = isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout)
-    told = "had no answer within the client's `timeout`" if late else f"was not answered: {type(error).__name__}"
+    at = _find_address(error)
+    if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
+        told = f"had no answer within the client's `timeout`{at and f' from {at}'}"
+    elif isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        advice = "check the address (SNAPLEDGER_URL), the network, and whether the service runs"
+        told = f"was not answered, since {at or 'the service'} was not reached ({_describe(error)}): {advice}"
+    else:
+        told = f"was not answered: the connection{at and f' to {at}'} failed ({_describe(error)}); try again"
     problem = Unreachable(f"{call.method} {call.path} {told}")
     problem.idempotency_key = call.key
     return problem
+
+
+def _find_address(error: httpx.RequestError) -> str:
+    """Return where a request was sent to, without a user's name and password; empty if that is not known."""
+    try:
+        url = error.request.url
+    except RuntimeError:
+        return ""
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+def _describe(error: httpx.RequestError) -> str:
+    return str(error) or type(error).__name__

@@ -9,6 +9,7 @@ from math import ceil, floor, isfinite, log10
 
 ERROR_DIGITS = 2
 EPSILON_DIGITS = 3
+LEFT_DECIMALS = 2
 MAX_WHOLE = 1e15  # a double beyond has no units
 MIN_PLACE = -12
 
@@ -57,8 +58,11 @@ def round_value(value: float, lower: float | None, upper: float | None) -> str |
 
 
 def format_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
-    """Return an ε with three significant digits or to the unit: what is spent rounded up, what is left down."""
-    place = min(epsilon.adjusted() + 1 - EPSILON_DIGITS, 0)
+    """Return an ε with three significant digits: what is spent rounded up, to the unit at least, what is left down.
+
+    What is left is told to hundredths at least, so that it shows what was paid of a large budget.
+    """
+    place = min(epsilon.adjusted() + 1 - EPSILON_DIGITS, 0 if up else -LEFT_DECIMALS)
     exponent = epsilon.as_tuple().exponent
     if not isinstance(exponent, int) or exponent >= place:
         return f"{epsilon:f}"

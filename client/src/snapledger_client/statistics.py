@@ -1,6 +1,6 @@
 """Functions that return the JSON documents of statistics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from snapledger_client.numbers import Number, Value, decimal_text, value_text
@@ -86,16 +86,41 @@ def _add_members(document: dict[str, Any], **members: Any) -> dict[str, Any]:  #
     """Add the members that are not None to the document, numbers as exact texts, and return it."""
     for name, value in members.items():
         if value is not None:
-            document[name] = [value_text(each) for each in value] if name in {"bounds", "edges"} else value
+            document[name] = _list_texts(name, value) if name in _SHAPES else value
     return document
+
+
+_SHAPES = {
+    "bounds": "a lower and an upper bound, such as (0, 120); ε is given by name, such as epsilon=1",
+    "edges": "a list of edges, such as [0, 50, 100]",
+}
+_PAIRS = {"bounds": "(None, (0, 120))", "edges": "(None, [0, 50, 100])", "bins": "(None, 5)"}
+
+
+def _list_texts(name: str, values: Any) -> list[str]:  # noqa: ANN401 - what a caller may have given
+    """Return bounds or edges as exact texts.
+
+    Raises:
+        TypeError: it is no list of values.
+    """
+    if not _is_list(values):
+        raise TypeError(f"`{name}` must be {_SHAPES[name]}")
+    return [value_text(each) for each in values]
 
 
 def _add_pairs(document: dict[str, Any], **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON is any value
     """Add the members that are not None, each with a value or None for each of two columns, and return the document."""
     for name, values in members.items():
         if values is not None:
+            if not _is_list(values) or (name in _SHAPES and not all(each is None or _is_list(each) for each in values)):
+                raise TypeError(f"`{name}` must have one for each of both columns, or None, such as {_PAIRS[name]}")
             document[name] = [_add_members({}, **{name: value}).get(name) for value in values]
     return document
+
+
+def _is_list(values: Any) -> bool:  # noqa: ANN401 - what a caller may have given
+    """Return whether there are several values, not a single one."""
+    return isinstance(values, Iterable) and not isinstance(values, str | Mapping)
 
 
 def periods(column: str, period: Period, bounds: Bounds | None = None) -> dict[str, Any]:

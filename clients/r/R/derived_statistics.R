@@ -25,8 +25,8 @@ NULL
 #' @export
 sl_sd <- function(column, bounds = NULL, where = NULL, missing = NULL) {
   new_statistic("standard_deviation",
-    column = check_column(column), bounds = as_bounds(bounds), where = as_filter(rlang::enquo(where)),
-    missing = missing, derived = TRUE
+    column = check_column(column), bounds = as_bounds(bounds),
+    where = check_known(as_filter(rlang::enquo(where)), missing), missing = missing, derived = TRUE
   )
 }
 
@@ -43,8 +43,8 @@ sl_proportion <- function(column = NULL, category = NULL, where = NULL, group_by
 #' @export
 sl_correlation <- function(x, y, bounds = NULL, where = NULL, missing = NULL) {
   new_statistic("correlation",
-    columns = as_pair(x, y), bounds = as_pair_of_bounds(bounds), where = as_filter(rlang::enquo(where)),
-    missing = missing, derived = TRUE
+    columns = as_pair(x, y), bounds = as_pair_of_bounds(bounds),
+    where = check_known(as_filter(rlang::enquo(where)), missing), missing = missing, derived = TRUE
   )
 }
 
@@ -55,7 +55,7 @@ sl_regression <- function(formula, bounds = NULL, where = NULL, missing = NULL) 
   if (!is_line) refuse("`formula` must be `y ~ x` with the names of two columns.")
   new_statistic("regression",
     columns = as_pair(as.character(formula[[3]]), as.character(formula[[2]])), bounds = as_pair_of_bounds(bounds),
-    where = as_filter(rlang::enquo(where)), missing = missing, derived = TRUE
+    where = check_known(as_filter(rlang::enquo(where)), missing), missing = missing, derived = TRUE
   )
 }
 

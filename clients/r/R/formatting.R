@@ -83,20 +83,21 @@ format_value <- function(value, lower, upper, is_whole = FALSE) {
   if (is.na(decimals)) format_number(value) else write_decimals(round_to(value, decimals), decimals)
 }
 
-# Returns an exact epsilon with three significant digits: rounded up if it is spent, and down if it is left.
-format_epsilon <- function(text, round_off) {
+# Returns an exact epsilon with three significant digits: rounded up if it is spent, and down if it is left. What is left
+# has two decimals at least, so that it shows what was paid of a large budget.
+format_epsilon <- function(text, round_off, least_decimals) {
   number <- as.numeric(text)
   if (number == 0) {
     return("0")
   }
-  decimals <- min(9, max(0, 2 - floor(log10(number))))
+  decimals <- min(9, max(least_decimals, 2 - floor(log10(number))))
   written <- write_decimals(round_to(number, decimals, round_off), decimals)
   if (decimals == 0) written else sub("\\.?0+$", "", written)
 }
 
-format_cost <- function(text) format_epsilon(text, ceiling)
+format_cost <- function(text) format_epsilon(text, ceiling, 0)
 
-format_left <- function(text) format_epsilon(text, floor)
+format_left <- function(text) format_epsilon(text, floor, 2)
 
 # Returns the confidence level of an alpha, rounded down, with two decimals, or with eight above 99.99 %.
 format_level <- function(alpha) {

@@ -23,7 +23,8 @@ format.snapledger_estimate <- function(x, ...) {
     value <- sprintf("%s (%s to %s, %s)", x$value_as_date, ends[1], ends[2], level)
   } else {
     texts <- format_measured(x$value_in_range, x$accuracy$radius, is_count(x$statistic))
-    value <- sprintf("%s \u00b1 %s (%s)", texts[["value"]], append_unit(texts[["error"]], unit_of(x)), level)
+    shown <- as_years(texts[["value"]], is_year(x$statistic, x$columns))
+    value <- sprintf("%s \u00b1 %s (%s)", shown, append_unit(texts[["error"]], unit_of(x)), level)
   }
   c(sprintf("%s: %s", name_answer(x, x$statistic), value), format_payment(x), format_treatment(x))
 }
@@ -42,12 +43,13 @@ format.snapledger_derived <- function(x, ...) {
   numbers <- title_numbers(x, x$derived)
   level <- format_level(x$alpha)
   if (nrow(numbers) == 1) {
-    row <- format_numbers(numbers, is_count(x$derived))
+    row <- format_numbers(numbers, is_count(x$derived), is_year(x$derived, x$columns))
     head <- sprintf("%s: %s (%s, %s)", name_answer(x, x$derived), row$value, row$interval, level)
     return(c(head, format_payment(x), format_treatment(x)))
   }
-  head <- sprintf("%s: %d numbers (%s)", name_answer(x, x$derived), nrow(numbers), level)
-  c(head, format_rows(numbers, is_count(x$derived)), format_payment(x), format_treatment(x))
+  head <- sprintf("%s: %d numbers (%s together)", name_answer(x, x$derived), nrow(numbers), level)
+  rows <- format_rows(numbers, is_count(x$derived), is_year(x$derived, x$columns))
+  c(head, rows, format_payment(x), format_treatment(x))
 }
 
 #' @export
@@ -61,17 +63,22 @@ format.snapledger_batch <- function(x, ...) {
 
 #' @export
 format.snapledger_plan <- function(x, ...) {
-  promise <- sprintf("%s: within \u00b1 %s (%s) for \u03b5 = %s",
-    describe_statistic(x$statistic), append_unit(format_error(x$accuracy$radius, is_count(x$statistic)), unit_of(x)),
-    format_level(x$accuracy$alpha), x$privacy$epsilon
+  promise <- sprintf("%s: %s for \u03b5 = %s",
+    describe_statistic(x$statistic), format_promise(x$accuracy, x), format_cost(x$privacy$epsilon)
   )
   c(paste0(promise, format_prospect(x)), format_treatment(x))
 }
 
+# Returns how close the number of a planned release is to the truth, or each of several.
+format_promise <- function(accuracy, plan) {
+  error <- append_unit(format_error(accuracy$radius, is_count(plan$statistic)), unit_of(plan))
+  each <- if (has_several(plan$statistic)) "each " else ""
+  sprintf("%swithin \u00b1 %s (%s)", each, error, format_level(accuracy$alpha))
+}
+
 format_prospect <- function(plan) {
   if (!is.null(plan$reused_accuracy)) {
-    radius <- format_error(plan$reused_accuracy$radius, is_count(plan$statistic))
-    return(sprintf("; an earlier release answers it within \u00b1 %s at no cost", radius))
+    return(sprintf("; an earlier release answers it at no cost, %s", format_promise(plan$reused_accuracy, plan)))
   }
   if (is.null(plan$budget)) {
     return("")
@@ -89,12 +96,12 @@ format_prospect <- function(plan) {
 #' @export
 format.snapledger_derived_plan <- function(x, ...) {
   components <- vapply(x$components, function(each) {
-    cost <- if (isTRUE(each$reused)) "known" else paste("\u03b5 =", each$charged)
+    cost <- if (isTRUE(each$reused)) "known" else paste("\u03b5 =", format_cost(each$charged))
     sprintf("%s (%s)", each$role, cost)
   }, "")
   verdict <- if (isTRUE(x$budget$affordable)) "your budget covers it" else "more than you have left"
   head <- sprintf("%s: from %s; \u03b5 = %s, %s",
-    describe_statistic(x$derived), paste(components, collapse = ", "), x$budget$charged, verdict
+    describe_statistic(x$derived), paste(components, collapse = ", "), format_cost(x$budget$charged), verdict
   )
   c(head, if (nzchar(as_one_text(x$summary, ""))) x$summary else format_treatment(x))
 }
@@ -102,9 +109,12 @@ format.snapledger_derived_plan <- function(x, ...) {
 #' @export
 format.snapledger_batch_plan <- function(x, ...) {
   planned <- tibble::as_tibble(x)
-  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", vapply(x$items, function(each) each$charged, "")))
-  radius <- vapply(planned$radius, format_error, "")
-  c(shorten(sprintf("%s: within \u00b1 %s; %s", planned$statistic, radius, cost)), x$summary)
+  charged <- vapply(x$items, function(each) format_cost(each$charged), "")
+  cost <- ifelse(planned$reused, "known", paste("\u03b5 =", charged))
+  promise <- vapply(x$items, function(each) {
+    format_promise(rlang::`%||%`(each$reused_accuracy, each$accuracy), each)
+  }, "")
+  c(shorten(sprintf("%s: %s; %s", planned$statistic, promise, cost)), x$summary)
 }
 
 #' @export
@@ -195,7 +205,7 @@ format_treatment <- function(answer) {
 }
 
 # Returns the values of a tibble of numbers and their intervals as texts.
-format_numbers <- function(numbers, is_count) {
+format_numbers <- function(numbers, is_count, is_year = FALSE) {
   if (!is.numeric(numbers$value)) {
     value <- ifelse(is.na(numbers$value), "no value", format(numbers$value))
     return(list(value = value, interval = paste(format(numbers$conf_low), "to", format(numbers$conf_high))))
@@ -204,13 +214,13 @@ format_numbers <- function(numbers, is_count) {
   value <- mapply(format_value, numbers$value, numbers$conf_low, numbers$conf_high, is_whole)
   interval <- mapply(format_interval, numbers$conf_low, numbers$conf_high, is_whole)
   unit <- ifelse(is.na(numbers$value), "", numbers$unit)
-  list(value = mapply(append_unit, value, unit), interval = interval)
+  list(value = mapply(append_unit, as_years(value, is_year), unit), interval = as_years(interval, is_year))
 }
 
 # Returns an aligned line for each number.
-format_rows <- function(numbers, is_count) {
+format_rows <- function(numbers, is_count, is_year = FALSE) {
   shown <- utils::head(numbers, MAX_PRINTED)
-  texts <- format_numbers(shown, is_count)
+  texts <- format_numbers(shown, is_count, is_year)
   labels <- format(shorten_numbers(shown$label))
   lines <- sprintf("  %s  %s  %s", labels, format(texts$value, justify = "right"), texts$interval)
   c(lines, if (nrow(numbers) > MAX_PRINTED) sprintf("  and %d more: see as_tibble()", nrow(numbers) - MAX_PRINTED))

@@ -6,9 +6,11 @@ MAX_LISTED <- 4
 describe_statistic <- function(statistic) {
   columns <- unlist(rlang::`%||%`(statistic$columns, statistic$column))
   names <- paste(columns, collapse = " and ")
+  if (identical(statistic$kind, "regression")) names <- paste(rev(columns), collapse = " on ")
+  is_median <- identical(statistic$kind, "quantile") && identical(as.numeric(unlist(statistic$probabilities)), 0.5)
   if (identical(statistic$kind, "margin")) names <- sprintf("%s in the table of %s", statistic$column, names)
   words <- c(
-    gsub("_", " ", statistic$kind, fixed = TRUE),
+    if (is_median) "median" else gsub("_", " ", statistic$kind, fixed = TRUE),
     if (nzchar(names)) paste("of", names),
     if (!is.null(statistic$category)) paste("=", statistic$category),
     if (!is.null(statistic$weight)) paste("weighted by", statistic$weight),
@@ -65,3 +67,28 @@ print.snapledger_statistic <- function(x, ...) {
 COUNTS <- c("count", "missing", "histogram", "margin", "cumulative", "adaptive_histogram", "quantile_search")
 
 is_count <- function(statistic) statistic$kind %in% COUNTS
+
+YEAR_NAMES <- "(?:(?<![A-Za-z])y|Y)ears?(?![a-z])|(?<![A-Za-z])YEARS?(?![A-Za-z])"
+
+# Whether the numbers of a statistic are calendar years, which have no thousands separators, by the rule of the
+# service's sentences: the bounds or edges of the column are within 1000 to 2999, and its unit is "year", or it has
+# none and its name says year.
+is_year <- function(statistic, columns) {
+  column <- statistic$column
+  ends <- unlist(rlang::`%||%`(statistic$edges, statistic$bounds))
+  if (!statistic$kind %in% c("mean", "quantile") || is.null(column) || is.null(ends)) {
+    return(FALSE)
+  }
+  unit <- as_one_text(columns[[column]]$unit, "")
+  says_year <- if (nzchar(unit)) unit == "year" else grepl(YEAR_NAMES, column, perl = TRUE)
+  numbers <- suppressWarnings(as.numeric(ends)) # NA for dates
+  says_year && !anyNA(numbers) && all(numbers >= 1000 & numbers <= 2999)
+}
+
+# Returns texts of numbers, without separators if they are years.
+as_years <- function(texts, is_year) if (is_year) gsub(",", "", texts, fixed = TRUE) else texts
+
+# Whether a released statistic has a number for each bin or group, each with a radius of its own.
+has_several <- function(statistic) {
+  statistic$kind %in% c("histogram", "adaptive_histogram", "quantile_search") || !is.null(statistic$group_by)
+}

@@ -12,7 +12,8 @@
 #' @param bounds The lower and the upper bound that values are clamped to: two
 #'   numbers or, for a column of dates, dates. By default, those that the owner
 #'   declared. Of two columns, a list with a pair or `NULL` for each.
-#' @param where Only rows that meet this condition: see [sl_where()].
+#' @param where Only rows that meet this condition: see [sl_where()]. For variances,
+#'   covariances and what follows from them, only together with `missing`.
 #' @param group_by The name of a column, or [sl_periods()]: a number for each of
 #'   its declared categories, or for each period.
 #' @param weight The name of a column of weights, whose bounds are at least 0.
@@ -46,7 +47,7 @@ sl_mean <- function(column, bounds = NULL, where = NULL, group_by = NULL, weight
 #' @rdname statistics
 #' @export
 sl_variance <- function(column, bounds = NULL, where = NULL, missing = NULL) {
-  where <- as_filter(rlang::enquo(where))
+  where <- check_known(as_filter(rlang::enquo(where)), missing)
   new_statistic("variance",
     column = check_column(column), bounds = as_bounds(bounds), where = where, missing = missing,
     derived = !is.null(where) || !is.null(missing)
@@ -56,7 +57,7 @@ sl_variance <- function(column, bounds = NULL, where = NULL, missing = NULL) {
 #' @rdname statistics
 #' @export
 sl_covariance <- function(x, y, bounds = NULL, where = NULL, missing = NULL) {
-  where <- as_filter(rlang::enquo(where))
+  where <- check_known(as_filter(rlang::enquo(where)), missing)
   new_statistic("covariance",
     columns = as_pair(x, y), bounds = as_pair_of_bounds(bounds), where = where, missing = missing,
     derived = !is.null(where) || !is.null(missing)
@@ -150,10 +151,26 @@ check_column <- function(column, name = "column") {
   if (inherits(column, "snapledger_dataset")) {
     refuse("Pass the statistic to `sl_release()`: `sl_release(dataset, sl_mean(\"age\"), epsilon = 1)`.")
   }
+  if (is.character(column) && length(column) == 2) {
+    refuse(
+      "`%s` must be one column: for a table of two, see `sl_table(\"%s\", \"%s\")`.", name, column[1], column[2]
+    )
+  }
   if (!is.character(column) || length(column) != 1 || is.na(column)) {
     refuse("`%s` must be the name of a column, as text.", name)
   }
   column
+}
+
+# Returns a filter of a statistic that has one only for known values.
+check_known <- function(where, missing) {
+  if (!is.null(where) && is.null(missing)) {
+    refuse(paste(
+      "Here `where` goes with `missing = \"exclude\"`, which leaves out rows without a value; `where` alone goes with",
+      "`sl_mean()`, `sl_count()`, `sl_sum()`, `sl_histogram()`, `sl_table()` and `sl_quantile()`."
+    ))
+  }
+  where
 }
 
 as_pair <- function(x, y) list(check_column(x, "x"), check_column(y, "y"))

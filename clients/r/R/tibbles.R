@@ -285,12 +285,30 @@ bins_of <- function(release) {
 # Returns the tibble of an answer with the owner's labels of categories, for people.
 title_numbers <- function(answer, statistic) {
   numbers <- tibble::as_tibble(answer)
+  if (!is.null(answer$axes)) {
+    return(title_cells(numbers, answer))
+  }
   titles <- answer$columns[[binned_column(statistic)]]$category_labels
-  if (is.null(answer$bins) || !is.null(answer$axes) || length(titles) == 0) {
+  if (is.null(answer$bins) || length(titles) == 0) {
     return(numbers)
   }
   is_category <- texts_of(answer$bins, "kind") == "category" & numbers$label %in% names(titles)
   numbers$label[is_category] <- unlist(titles[numbers$label[is_category]])
+  numbers
+}
+
+# Returns the tibble of a two-way table with the owner's labels of categories in the label of each cell.
+title_cells <- function(numbers, table) {
+  columns <- unlist(table$statistic$columns)
+  sides <- Map(function(labels, axis, column) {
+    titles <- table$columns[[column]]$category_labels
+    categories <- texts_of(axis$bins, "label")[texts_of(axis$bins, "kind") == "category"]
+    is_titled <- labels %in% intersect(categories, names(titles))
+    labels[is_titled] <- unlist(titles[labels[is_titled]])
+    labels
+  }, list(numbers$row, numbers$column), table$axes, columns)
+  is_cell <- !is.na(numbers$row)
+  numbers$label[is_cell] <- paste(sides[[1]], sides[[2]], sep = ", ")[is_cell]
   numbers
 }
 

@@ -97,7 +97,7 @@ translate_condition <- function(expression, environment) {
       translate_condition(parts[[1]], environment), translate_condition(parts[[2]], environment)
     ),
     "|" = ,
-    "||" = refuse("`where` has no `|`: use `%%in%%` for several values of a column, and `&` to join conditions."),
+    "||" = refuse("`where` has no `|`: use `%in%` for several values of a column, and `&` to join conditions."),
     "!" = negate_condition(parts[[1]], environment),
     "is.na" = rlang::set_names(list(list(is_missing = TRUE)), need_column(parts[[1]], expression)),
     "between" = translate_between(parts, expression, environment),

@@ -47,7 +47,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "penguins.mean(": ("mean of body_mass_g where species in Gentoo", CHART, "from sum, count"),
     "by_species": (CHART, TABLE, "mean (g)", "Chinstrap"),
     "by_species.plot()": (IMAGE,),
-    "penguins.std(": ("standard_deviation of bill_length_mm", " mm (", CHART),
+    "penguins.std(": ("standard deviation of bill_length_mm", " mm (", CHART),
     "penguins.proportion(": ("proportion of species = Gentoo", CHART),
     "penguins.median(": ("median of body_mass_g", " g (", CHART),
     "penguins.quantile(": (CHART, "<polygon", TABLE, "probability", "Body mass (g)"),

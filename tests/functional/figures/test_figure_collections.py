@@ -383,3 +383,16 @@ def test_a_collection_that_was_removed_is_found(one_service: Service) -> None:
             transaction.commit()
         assert problems_of(one_service, world.name) == found
     database.close()
+
+
+def test_a_name_that_nothing_can_have_is_told(world: World) -> None:
+    dataset, figure = world.mass.split("/")
+    release = world.owner.get(f"/v1/datasets/{dataset}/releases").json()["releases"][0]["id"]
+    members = {"dataset": dataset, "figure": figure}
+    for path, body in (
+        (f"/v1/datasets/{dataset}/figures/Bad%20Name", {"title": "Bad", "release": release}),
+        ("/v1/collections/Bad%20Name", {"title": "Bad", "figures": [members]}),
+    ):
+        refused = world.owner.put(path, json=body)
+        assert refused.status_code == 404, refused.text
+        assert "A name has up to 63 lower-case letters, digits, - and _" in refused.json()["detail"]

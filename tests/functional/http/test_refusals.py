@@ -190,8 +190,11 @@ NO_COLUMN = "is not a column of this dataset: 'x', 'y', 'kind', 'yes'"
         (
             {"statistic": {"kind": "count", "where": {"kind": {"in": ["z"]}}}},
             "statistic.where.0.in.0",
-            "is not one of the declared categories: 'a', 'b'",
+            "(column 'kind') is not one of the declared categories: 'a', 'b'",
         ),
+        ({"epsilon": -1}, "epsilon", "must be above 0, with at most 9 decimals"),
+        ({"epsilon": 0}, "epsilon", "must be above 0, with at most 9 decimals"),
+        ({"epsilon": 10**7}, "epsilon", "must be at most 1,000,000; a release may have a lower limit"),
     ],
     ids=json.dumps,
 )

@@ -294,6 +294,12 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+def test_a_share_of_no_category_is_told_as_missing(one_service: Service) -> None:
+    table = one_service.shared_table(COLUMNS, content(1))
+    (error,) = plan(table, {"kind": "proportion", "column": "k"}, epsilon="1").json()["errors"]
+    assert error["what"].startswith("is missing; it must be one of the declared categories: 'a'")
+
+
 @pytest.mark.parametrize(("statistic", "where"), HOSTILE)
 def test_what_follows_from_nothing_is_refused(one_service: Service, statistic: dict[str, Any], where: str) -> None:
     table = one_service.shared_table(COLUMNS, content(1))

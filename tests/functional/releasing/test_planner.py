@@ -293,3 +293,10 @@ def test_who_may_plan_without_a_dataset(one_service: Service) -> None:
 def test_a_release_takes_neither_curve_nor_guess(table: Table) -> None:
     for extra in ({"curve": {"from": "0.1", "to": "1", "points": 2}}, {"guess": 1}):
         assert table.release(MEAN, epsilon="0.5", **extra).status_code == 422
+
+
+def test_a_filter_without_declared_columns_asks_for_them(one_service: Service) -> None:
+    table = one_service.table({"x": {"kind": "integer", "bounds": [0, 1]}}, "x\n1\n0\n")
+    body = {"statistic": {"kind": "count", "where": {"a": 1}}, "n": 500, "epsilon": 1}
+    (error,) = table.analyst.post("/v1/plan", json=body).json()["errors"]
+    assert error["what"].endswith("declare all columns in `columns`")

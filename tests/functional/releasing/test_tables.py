@@ -216,6 +216,31 @@ def test_only_the_owner_is_told_how_the_declaration_fits_and_only_once(service: 
     assert "of 10 rows" not in service.log.read_text()
 
 
+def test_the_owner_is_told_what_missing_values_count_as(service: Service) -> None:
+    _, owner = service.principal("owner")
+    columns = {
+        "bmi": {"kind": "real", "bounds": [12, 60]},
+        "debt": {"kind": "integer", "bounds": [0, 9000], "null_value": 4000},
+        "yes": {"kind": "boolean"},
+        "born": {"kind": "date", "bounds": ["2020-01-01", "2020-01-03"]},
+        "region": {"kind": "category", "categories": ["north"]},
+    }
+    made = service.upload(
+        owner, {"name": "gaps", "epsilon_limit": 1, "columns": columns}, b"bmi,debt,yes,born,region\n" + b",,,,\n" * 9
+    )
+    in_means, leave_out = "in means and sums", "Tell the analysts, who can leave them out."
+    assert made.json()["report"]["advice"] == [
+        f"{told} {leave_out}" if in_means in told else told
+        for told in (
+            f"bmi: 9 of 9 rows have no value, and count as 36, the middle of the bounds, {in_means}.",
+            f"debt: 9 of 9 rows have no value, and count as 4,000 {in_means}.",
+            f"yes: 9 of 9 rows have no value, and count as false {in_means}.",
+            f"born: 9 of 9 rows have no value, and count as 2020-01-02, the middle of the bounds, {in_means}.",
+            "region: 9 of 9 rows have no value, and are in the bin `missing`. Tell the analysts.",
+        )
+    ]
+
+
 def test_nullable_is_declared(one_service: Service, register) -> None:
     """`nullable` is declared, default true; false makes a null a 422 for the owner and removes the bin `missing`."""
     columns = {"t": {"kind": "category", "categories": ["a"], "nullable": False}}

@@ -47,9 +47,11 @@ def _ledger_units(value: object) -> int:
 
 
 def _epsilon(value: object) -> int:
-    units = _ledger_units(value)
-    if units == 0:
-        raise refuse("must be above 0 and at most 1,000,000, with at most 9 decimals")
+    units = whole_units(to_exact(value))
+    if units is None or units <= 0:
+        raise refuse("must be above 0, with at most 9 decimals")
+    if units > MAX_EPSILON_NANO:
+        raise refuse("must be at most 1,000,000; a release may have a lower limit")
     return units
 
 

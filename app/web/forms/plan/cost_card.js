@@ -144,6 +144,14 @@ export function isGain(shown, other, range) {
   return cheaper ? costText(other.charged) !== costText(shown.charged) : better && errorOf(other) !== errorOf(shown);
 }
 
+const MIN_CLIFF_GAIN = 1.05;
+
+/** Return whether a cliff gains clearly more than in proportion to its ε. */
+export function isBargain(shown, cliff) {
+  const proportion = Number(cliff.epsilon) / Number(shown.epsilon);
+  return shown.radius === null || shown.radius / cliff.accuracy > MIN_CLIFF_GAIN * proportion;
+}
+
 /** Return the ε of other prices that can be paid: half and twice, or all that is left if this is too much. */
 export function otherPrices({ epsilon, affordable, plan: { budget } }) {
   const left = spendable(budget);

@@ -212,6 +212,9 @@ def _parse_conditions(text: str) -> dict[str, Any]:
     if operator in _ENDS:
         return {column: {_ENDS[operator]: values}}
     least, dots, most = (part.strip() for part in values.partition(".."))
+    if dots and not (least and most):
+        one_end = f"{column}>={least}" if least else f"{column}<={most}"
+        fail(f"a range LEAST..MOST has two ends: write '{one_end}' for one", USAGE)
     listed = [value.strip() for value in values.split(",")]
     condition = {"between": [least, most]} if dots else {"in": listed}
     return {column: {"not": condition} if operator == "!=" else condition}

@@ -7,6 +7,7 @@ from snapledger_client.cli import output
 from snapledger_client.cli.output import OutputFormat
 from snapledger_client.cli.records import list_derived_records, list_release_records
 from snapledger_client.display.tables import WHOLE_KINDS
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     append_unit,
     format_column_value,
@@ -15,7 +16,7 @@ from snapledger_client.formatting import (
     format_interval,
     format_number,
     format_value,
-    has_separators,
+    name_kind,
 )
 
 
@@ -36,7 +37,9 @@ def print_release(released: Release) -> None:
         output.print_table(("bin", "count", "from", "to"), rows, ("count", "from", "to"))
     output.print_answer(released)
     if isinstance(released, Estimate) and released.value_as_date is None:
-        output.print_line(f"interval: {append_unit(format_interval(*released.interval), released.unit)}")
+        separators = has_separators(released.statistic, released.columns)
+        interval = format_interval(*released.interval, separators=separators)
+        output.print_line(f"interval: {append_unit(interval, released.unit)}")
 
 
 def write_derived(output_format: OutputFormat, found: Derived) -> None:
@@ -45,26 +48,26 @@ def write_derived(output_format: OutputFormat, found: Derived) -> None:
 
 
 def _print_derived(found: Derived) -> None:
-    kind = str(found.derived["kind"])
+    kind = name_kind(found.derived["kind"])
+    separators = has_separators(found.derived, found.columns)
     if found.labels:
         labels = found.titles if found.bins else [_format_label(each) for each in found.labels]
         rows = [
             (label, *texts)
             for each in found.estimates.values()
-            for label, texts in zip(labels, _format_rows(each, kind), strict=True)
+            for label, texts in zip(labels, _format_rows(each, separators=separators), strict=True)
         ]
         output.print_table(("of", kind, "interval"), rows, (kind,))
     output.print_answer(found)
 
 
-def _format_rows(estimate: DerivedEstimate, kind: str) -> list[tuple[str, str]]:
+def _format_rows(estimate: DerivedEstimate, *, separators: bool) -> list[tuple[str, str]]:
     """Return each value and its interval as texts."""
     if estimate.date_rows is not None:
         return [
             ("" if value is None else format_date(value), f"{format_date(least)} to {format_date(most)}")
             for value, least, most in estimate.date_rows
         ]
-    separators = has_separators(kind)
     return [
         (
             "" if value is None else format_value(value, least, most, separators=separators),

@@ -8,14 +8,17 @@ from snapledger_client.display.svg import WIDTH, draw_gauge, draw_picture
 from snapledger_client.display.tables import WHOLE_KINDS, is_shown_as_cells, make_table, title_column, write_html
 from snapledger_client.display.text import (
     describe_alternative,
+    describe_cliff,
     describe_cost,
     describe_estimates,
     describe_expected,
+    describe_level,
     describe_prospect,
     describe_remaining,
     describe_treatment,
     mark,
 )
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     append_unit,
     describe_statistic,
@@ -27,6 +30,7 @@ from snapledger_client.formatting import (
     format_person,
     format_radius,
     format_radius_number,
+    has_several,
 )
 from snapledger_client.models.accounts import Account, Budget
 from snapledger_client.models.base import Answer, render_html, render_text
@@ -112,9 +116,12 @@ def _render_release(release: Release, *parts: str) -> str:
 def render_estimate(release: Estimate) -> str:
     """Render the number, its error bar in the statistic's public range, its cost and the remaining budget."""
     accuracy = release.accuracy
-    value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
+    separators = has_separators(release.statistic, release.columns)
+    value = format_measured(
+        release.value_in_range, accuracy.radius, accuracy.alpha, release.unit, separators=separators
+    )
     whole = release.statistic["kind"] in WHOLE_KINDS
-    interval = append_unit(format_interval(*release.interval, whole=whole), release.unit)
+    interval = append_unit(format_interval(*release.interval, separators=separators, whole=whole), release.unit)
     if release.value_as_date is not None:
         first, last = release.interval_as_date or (None, None)
         value = f"{format_date(release.value_as_date)} ({format_level(accuracy.alpha)})"
@@ -128,7 +135,8 @@ def render_estimate(release: Estimate) -> str:
 def render_histogram(release: Histogram) -> str:
     """Render a table of all numbers, below bars with error bars if it is not a two-way table."""
     accuracy = release.accuracy
-    text = f"{len(release.value):,} bins {format_radius(accuracy.radius, accuracy.alpha, release.unit)} each"
+    radius = format_radius(accuracy.radius, accuracy.alpha, release.unit, each=True)
+    text = f"{len(release.value):,} bins, {radius}"
     picture = "" if is_shown_as_cells(release) else _render_picture(release)
     return _render_release(release, _render_line(text), picture, _render_table(release, closed=bool(picture)))
 
@@ -137,15 +145,14 @@ def render_histogram(release: Histogram) -> str:
 def render_plan(plan: FreePlan) -> str:
     """Render what a release would promise and cost, and its curve."""
     epsilon = f"ε = {format_epsilon(plan.privacy.epsilon)}"
-    parts = [_render_line(format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit))]
+    accuracy, each = plan.accuracy, has_several(plan.statistic)
+    parts = [_render_line(format_radius(accuracy.radius, accuracy.alpha, plan.unit, each=each))]
     if isinstance(plan, Plan):
         parts.append(_render_line(f"{epsilon}: {describe_prospect(plan)} (dataset {plan.dataset})"))
     else:
         parts.append(_render_line(f"{epsilon} on {plan.privacy.n:,} rows"))
     parts += [_render_treatment(plan.treatment), _render_line(describe_alternative(plan))]
-    if plan.cliff is not None:
-        error = append_unit(format_radius_number(plan.cliff.accuracy), plan.unit)
-        parts.append(_render_line(f"from ε = {plan.cliff.epsilon:f} on, ± {error}"))
+    parts.append(_render_line(describe_cliff(plan)))
     if plan.bias is not None:
         bias = plan.bias
         at_guess = f"bias at {format_number(bias.guess)}: {append_unit(format_number(bias.at_guess), plan.unit)}"
@@ -195,7 +202,7 @@ def render_derived(derived: Derived) -> str:
         *([] if table else map(_render_line, describe_estimates(derived))),
         _render_picture(derived),
         table,
-        _render_line(f"{format_level(derived.alpha)}, from {roles}"),
+        _render_line(f"{describe_level(derived)}, from {roles}"),
         _render_line(_describe_columns(derived)),
         _render_treatment(derived.treatment),
         _render_line(f"{paid}; {describe_remaining(derived.budget)} (dataset {derived.dataset})"),

@@ -26,6 +26,7 @@ from snapledger_client.display.tables import (
     title_columns,
     title_value,
 )
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     REHEARSAL,
     describe_statistic,
@@ -33,7 +34,6 @@ from snapledger_client.formatting import (
     format_interval,
     format_measured,
     format_number,
-    has_separators,
 )
 from snapledger_client.models.base import Answer, draw_plot
 from snapledger_client.models.batches import Batch
@@ -109,10 +109,10 @@ def picture_estimate(release: Estimate) -> Picture:
     """Return the value and its interval in the statistic's public range."""
     lowest, width = release.mechanism.centre - release.mechanism.b_prime, 2 * release.mechanism.b_prime
     accuracy, statistic = release.accuracy, release.statistic
-    text = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
-    axis = Axis(describe_statistic(statistic), lowest, lowest + width)
-    if release.unit:
-        axis = Axis(f"{axis.title} ({release.unit})", lowest, lowest + width)
+    separators = has_separators(release.statistic, release.columns)
+    text = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit, separators=separators)
+    title = f"{describe_statistic(statistic)}{f' ({release.unit})' if release.unit else ''}"
+    axis = Axis(title, lowest, lowest + width, separators=separators)
     if release.value_as_date is not None:
         text = format_date(release.value_as_date)
         axis = Axis(axis.title, *release.interval, names=((release.value_in_range, text),), ticked=False)
@@ -212,7 +212,7 @@ def picture_derived(derived: Derived) -> Picture:
     ends = [end for row in rows for end in row if end is not None]
     if not ends:
         raise ValueError("nothing is known of the number: there is nothing to plot")
-    axis = make_axis(title, ends)
+    axis = make_axis(title, ends, separators=has_separators(derived.derived, derived.columns))
     whiskers = [
         Whisker(float(len(rows) - 1 - at), value, _close(lower, upper, axis), text, across=True)
         for at, ((value, lower, upper), text) in enumerate(zip(rows, texts, strict=True))
@@ -245,7 +245,10 @@ def _picture_band(derived: Derived, name: str) -> Picture:
     numeric = all(isinstance(each, int | float) for each in of)
     places = [float(each) for each in of] if numeric else [float(at) for at in range(len(of))]
     if kind == "quantile":
-        x, y = Axis("probability", 0.0, 1.0), make_axis(title, ends, separators=has_separators(kind))
+        x, y = (
+            Axis("probability", 0.0, 1.0),
+            make_axis(title, ends, separators=has_separators(derived.derived, derived.columns)),
+        )
     else:
         x = make_axis(title, places, separators=False) if numeric else name_axis(title, [str(each) for each in of])
         y = make_axis("rows below", ends, from_zero=True)

@@ -7,6 +7,7 @@ from html import escape
 from itertools import islice, pairwise
 from typing import Any
 
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     append_unit,
     describe_missing,
@@ -18,7 +19,8 @@ from snapledger_client.formatting import (
     format_person,
     format_radius,
     format_value,
-    has_separators,
+    has_several,
+    name_kind,
     shorten_edge,
 )
 from snapledger_client.models.accounts import Allowance, Budget, DatasetFacts, Draft, Me, Verification
@@ -133,7 +135,7 @@ def title_columns(answer: Release | Derived, statistic: dict[str, Any]) -> str:
 
 def title_value(statistic: dict[str, Any], unit: str | None) -> str:
     """Return the title of a statistic's numbers, with their unit: `mean (g)`."""
-    kind = "rows" if statistic["kind"] in WHOLE_KINDS else statistic["kind"].replace("_", " ")
+    kind = "rows" if statistic["kind"] in WHOLE_KINDS else name_kind(statistic["kind"])
     return f"{kind} ({unit})" if unit else kind
 
 
@@ -250,7 +252,7 @@ def is_single(derived: Derived) -> bool:
 def list_texts(derived: Derived, name: str) -> Iterator[list[str]]:
     """Return the title, the value and the interval of each number of a list as texts."""
     kind, estimate = derived.derived["kind"], derived.estimates[name]
-    separators, whole = has_separators(kind), kind in WHOLE_KINDS
+    separators, whole = has_separators(derived.derived, derived.columns), kind in WHOLE_KINDS
     titles = derived.titles if derived.bins is not None else [shorten_edge(each) for each in derived.labels]
     if estimate.date_rows is not None:
         for title, (at, first, last) in zip(titles, estimate.date_rows, strict=False):
@@ -283,11 +285,13 @@ def describe_short(release: Release) -> str:
     """Return the value of a release with its error, or how many it has."""
     accuracy = release.accuracy
     if isinstance(release, Histogram):
-        return f"{len(release.value):,} numbers {format_radius(accuracy.radius, accuracy.alpha, release.unit)}"
+        radius = format_radius(accuracy.radius, accuracy.alpha, release.unit, each=True)
+        return f"{len(release.value):,} numbers, {radius}"
     if isinstance(release, Estimate) and release.value_as_date is not None:
         return format_date(release.value_as_date)
     value = release.value_in_range if isinstance(release, Estimate) else 0.0
-    return format_measured(value, accuracy.radius, accuracy.alpha, release.unit)
+    separators = has_separators(release.statistic, release.columns)
+    return format_measured(value, accuracy.radius, accuracy.alpha, release.unit, separators=separators)
 
 
 @make_table.register
@@ -306,7 +310,7 @@ def make_batch_plan_table(plan: BatchPlan) -> Table:
     rows = (
         [
             describe_statistic(each.statistic),
-            format_radius(each.accuracy.radius, each.accuracy.alpha, each.unit),
+            format_radius(each.accuracy.radius, each.accuracy.alpha, each.unit, each=has_several(each.statistic)),
             format_epsilon(each.privacy.epsilon),
             "an earlier release" if each.reused else "new",
         ]
@@ -322,7 +326,7 @@ def make_derived_plan_table(plan: DerivedPlan) -> Table:
         [
             each.role,
             describe_statistic(each.statistic),
-            format_radius(each.accuracy.radius, each.accuracy.alpha),
+            format_radius(each.accuracy.radius, each.accuracy.alpha, each=has_several(each.statistic)),
             format_epsilon(each.charged),
             "an earlier release" if each.reused else "new",
         ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from snapledger_client.display.years import has_separators
 from snapledger_client.formatting import (
     REHEARSAL,
     append_unit,
@@ -11,16 +12,19 @@ from snapledger_client.formatting import (
     format_level,
     format_measured,
     format_person,
+    format_promise,
     format_radius,
+    format_radius_number,
     format_value,
-    has_separators,
+    has_several,
+    name_kind,
 )
 from snapledger_client.models.accounts import Budget, DatasetFacts, Draft, Me, Verification
 from snapledger_client.models.base import render_text
 from snapledger_client.models.batches import Batch, BatchPlan, PlannedItem
 from snapledger_client.models.derived import Derived, DerivedPlan
 from snapledger_client.models.plans import FreePlan, Plan
-from snapledger_client.models.releases import Charge, Estimate, Histogram, Release, Treatment
+from snapledger_client.models.releases import Accuracy, Charge, Estimate, Histogram, Release, Treatment
 from snapledger_client.rounding import format_epsilon
 
 RELEASES_OF_KNOWN = dict.fromkeys(("mean", "variance", "covariance"), "two releases that share ε")
@@ -28,6 +32,9 @@ RELEASES_OF_KNOWN["sum"] = "one release as well"
 
 MAX_RULES = 3
 """The maximum number of columns whose treatment is told; `treatment` has all of them."""
+
+MIN_CLIFF_GAIN = 1.05
+"""How much more the error must shrink at a cliff than ε grows, for the cliff to be told."""
 
 
 def describe_treatment(treatment: Mapping[str, Treatment]) -> str:
@@ -61,6 +68,18 @@ def describe_remaining(charge: Charge) -> str:
     return f"{format_epsilon(charge.allowance_remaining, up=False)} of your allowance and {of_dataset} are left"
 
 
+def describe_cliff(plan: FreePlan) -> str:
+    """Return the next cliff of a plan, if it gains clearly more than in proportion to its ε; or an empty text."""
+    cliff = plan.cliff
+    if cliff is None:
+        return ""
+    gain, proportion = plan.accuracy.radius / cliff.accuracy, float(cliff.epsilon / plan.privacy.epsilon)
+    if gain <= MIN_CLIFF_GAIN * proportion:
+        return ""
+    error = append_unit(format_radius_number(cliff.accuracy), plan.unit)
+    return f"ε = {cliff.epsilon:f} is a better buy than an ε just below it: the error drops to ± {error}"
+
+
 @render_text.register(FreePlan)
 @render_text.register(PlannedItem)
 def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
@@ -70,8 +89,12 @@ def describe_free_plan(plan: FreePlan | PlannedItem) -> str:
 
 def describe_promise(plan: FreePlan | PlannedItem) -> str:
     """Return what a release would promise and cost."""
-    radius = format_radius(plan.accuracy.radius, plan.accuracy.alpha, plan.unit)
-    return f"{describe_statistic(plan.statistic)}: within {radius} for ε = {format_epsilon(plan.privacy.epsilon)}"
+    promise = _format_promise(plan.accuracy, plan)
+    return f"{describe_statistic(plan.statistic)}: {promise} for ε = {format_epsilon(plan.privacy.epsilon)}"
+
+
+def _format_promise(accuracy: Accuracy, plan: FreePlan | PlannedItem) -> str:
+    return format_promise(accuracy.radius, accuracy.alpha, plan.unit, each=has_several(plan.statistic))
 
 
 @render_text.register
@@ -94,8 +117,7 @@ def describe_alternative(plan: FreePlan) -> str:
 def describe_prospect(plan: Plan) -> str:
     """Return what a planned release would do to the budget."""
     if plan.reused_accuracy is not None:
-        radius = format_radius(plan.reused_accuracy.radius, plan.reused_accuracy.alpha, plan.unit)
-        return f"an earlier release answers it within {radius} at no cost"
+        return f"an earlier release answers it at no cost, {_format_promise(plan.reused_accuracy, plan)}"
     if not plan.budget.affordable:
         return "more than you have left"
     return (
@@ -120,10 +142,13 @@ def describe_release(release: Release) -> str:
         return _append_treatment(text, release.treatment)
     accuracy = release.accuracy
     if isinstance(release, Estimate):
-        value = format_measured(release.value_in_range, accuracy.radius, accuracy.alpha, release.unit)
+        separators = has_separators(release.statistic, release.columns)
+        value = format_measured(
+            release.value_in_range, accuracy.radius, accuracy.alpha, release.unit, separators=separators
+        )
     else:
-        many = f"{len(release.value_in_range):,} bins " if isinstance(release, Histogram) else ""
-        value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit)}"
+        many = f"{len(release.value_in_range):,} bins, " if isinstance(release, Histogram) else ""
+        value = f"{many}{format_radius(accuracy.radius, accuracy.alpha, release.unit, each=bool(many))}"
     text = f"{mark(release)}{describe_statistic(release.statistic)}: {value}; {describe_cost(release)}"
     return _append_treatment(text, release.treatment)
 
@@ -156,15 +181,21 @@ def describe_derived(derived: Derived) -> str:
     if derived.rehearsed:
         paid = "nothing paid"
     estimates = ", ".join(describe_estimates(derived))
-    level = format_level(derived.alpha)
+    level = describe_level(derived)
     text = f"{describe_statistic(derived.derived)}: {estimates}, {level}; {paid}; {describe_remaining(derived.budget)}"
     text = f"{mark(derived)}{text}"
     return _append_treatment(text, derived.treatment)
 
 
+def describe_level(derived: Derived) -> str:
+    """Return the confidence level, which several intervals have together."""
+    several = sum(len(estimate.rows) for estimate in derived.estimates.values()) > 1
+    return f"{format_level(derived.alpha)}{' together' if several else ''}"
+
+
 def describe_estimates(derived: Derived) -> list[str]:
     """Return a line for each estimate with its interval; of several values, which are in the table, only how many."""
-    lines, separators = [], has_separators(derived.derived["kind"])
+    lines, separators = [], has_separators(derived.derived, derived.columns)
     for name, estimate in derived.estimates.items():
         rows, dates, unit = estimate.rows, estimate.date_rows, derived.units.get(name)
         values = [format_dates(*row) for row in (dates or ())[:1]] or [
@@ -173,7 +204,7 @@ def describe_estimates(derived: Derived) -> list[str]:
             for value, lower, upper in rows[:1]
         ]
         text = f"{len(rows):,} values" if len(rows) > 1 else ", ".join(values)
-        lines.append(f"{name} {text}" if len(derived.estimates) > 1 else text)
+        lines.append(f"{name_kind(name)} {text}" if len(derived.estimates) > 1 else text)
     return lines
 
 

@@ -214,7 +214,7 @@ class Derived(DisplayedAnswer):
 
         Examples:
             >>> penguins.standard_deviation("body_mass_g", epsilon="0.2").summary[:34]
-            'standard_deviation of body_mass_g:'
+            'standard deviation of body_mass_g:'
         """
         return str(self)
 

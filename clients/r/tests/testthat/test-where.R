@@ -44,7 +44,7 @@ test_that("filters are used again, also from lists", {
 
 test_that("conditions that a filter does not have are refused with advice", {
   refused <- function(code, advice) expect_error(code, advice, class = "snapledger_invalid_argument")
-  refused(sl_where(a == 1 | b == 2), "%in%")
+  refused(sl_where(a == 1 | b == 2), "use `%in%` for several values")
   refused(sl_where(a + 1 > 2), "compare a column")
   refused(sl_where(a == c(1, 2)), "%in%")
   refused(sl_where(a == NA), "is.na") # nolint: equals_na_linter. It is what is refused.

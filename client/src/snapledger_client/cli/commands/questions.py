@@ -1,6 +1,7 @@
 """`snapledger plan` and `snapledger release`."""
 
 import uuid
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, cast
 
@@ -16,6 +17,7 @@ from snapledger_client import (
     Plan,
     Release,
     StatisticOptions,
+    Where,
     statistics,
 )
 from snapledger_client.cli import options, output
@@ -24,16 +26,22 @@ from snapledger_client.cli.options import Bins, BoundsOf, Edges, MissingOf, Wher
 from snapledger_client.cli.output import FormatOf, OutputFormat
 from snapledger_client.cli.results import write_derived, write_release
 from snapledger_client.cli.session import USAGE, DatasetName, connect, fail
-from snapledger_client.display.text import describe_remaining
+from snapledger_client.display.text import describe_cliff, describe_remaining
 from snapledger_client.formatting import append_unit, format_number, format_radius_number
 
 COLUMNS_OF = {StatisticKind.COVARIANCE: (2,), StatisticKind.COUNT: (0,)}
 """The numbers of columns that a kind can have, if not one. A histogram of two columns is a two-way table."""
 
 
-def _build_mean(column: str, bounds: Bounds | None = None, missing: Missing | None = None) -> dict[str, Any]:
-    """Return a mean of all rows or of the known values; `snapledger derived` has those of some rows."""
-    return statistics.mean(column, bounds, missing)
+KNOWN_KINDS = frozenset({StatisticKind.VARIANCE, StatisticKind.COVARIANCE})
+"""The kinds that have a filter only together with --missing."""
+
+
+def _build_mean(
+    column: str, bounds: Bounds | None = None, missing: Missing | None = None, where: Where | None = None
+) -> dict[str, Any]:
+    """Return a mean of all rows or of the known values, also of some rows."""
+    return statistics.mean(column, bounds, missing, where)
 
 
 BUILDERS: dict[StatisticKind, Any] = {
@@ -73,11 +81,24 @@ ReleaseGuess = Annotated[str | None, typer.Option("--guess", help="A guess of th
 
 def build_statistic(kind: StatisticKind, columns: list[str], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as each option is
     """Return the JSON document of a statistic. An option that its kind does not have is an error, never ignored."""
+    _check_filter(kind, asked)
     of_two = kind is StatisticKind.HISTOGRAM and len(columns) > 1
     what, make = ("two-way table", statistics.table) if of_two else (kind.value, BUILDERS[kind])
     return options.build_statistic(
         what, make, columns, wanted=(2,) if of_two else COLUMNS_OF.get(kind, (1,)), binned=len(columns), **asked
     )
+
+
+def _check_filter(kind: StatisticKind, asked: Mapping[str, Any]) -> None:
+    """Exit if a filter or groups make the statistic one that is derived from releases, or that does not exist."""
+    if kind is StatisticKind.MEAN and asked.get("group_by") is not None:
+        fail("a mean with --group-by is derived from releases: use `snapledger derived`", USAGE)
+    if not asked.get("where") or asked.get("missing"):
+        return
+    if kind is StatisticKind.MEAN:
+        fail("a mean with --where is derived from releases: use `snapledger derived`", USAGE)
+    if kind in KNOWN_KINDS:
+        fail(f"a {kind.value} with --where needs --missing exclude, which leaves out rows without a value", USAGE)
 
 
 def collect_options(*, fresh: bool, refinement: str | None, **numbers: str | None) -> StatisticOptions:
@@ -168,11 +189,8 @@ def _print_plan(planned: Plan | DerivedPlan) -> None:
 
 def print_alternatives(planned: FreePlan) -> None:
     """Print the next cliff of a plan and the bias at its guess, where it has them."""
-    if planned.cliff is not None:
-        output.print_line(
-            f"ε = {planned.cliff.epsilon:f} is a much better buy: "
-            f"± {append_unit(format_radius_number(planned.cliff.accuracy), planned.unit)}"
-        )
+    if cliff := describe_cliff(planned):
+        output.print_line(cliff)
     if planned.bias is not None:
         bias = planned.bias
         guess, at_guess = (append_unit(format_number(each), planned.unit) for each in (bias.guess, bias.at_guess))
