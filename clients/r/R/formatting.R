@@ -83,8 +83,8 @@ format_value <- function(value, lower, upper, is_whole = FALSE) {
   if (is.na(decimals)) format_number(value) else write_decimals(round_to(value, decimals), decimals)
 }
 
-# Returns an exact epsilon with three significant digits: rounded up if it is spent, and down if it is left. What is left
-# has two decimals at least, so that it shows what was paid of a large budget.
+# Returns an exact epsilon with three significant digits: rounded up if it is spent, and down if it is left. What is
+# left has two decimals at least, so that it shows what was paid of a large budget.
 format_epsilon <- function(text, round_off, least_decimals) {
   number <- as.numeric(text)
   if (number == 0) {
