@@ -130,11 +130,7 @@ figure_source <- function(answer, as_released) {
   if (inherits(answer, "snapledger_derived")) {
     return(list(derived = attr(answer, "request")))
   }
-  releases <- if (inherits(answer, "snapledger_release")) {
-    list(answer)
-  } else if (inherits(answer, c("snapledger_batch", "snapledger_releases"))) {
-    unname(if (inherits(answer, "snapledger_batch")) answer$items else unclass(answer))
-  }
+  releases <- releases_of(answer)
   ids <- if (is.character(answer)) answer else if (!is.null(releases)) texts_of(releases, "id")
   if (length(ids) == 0 || anyNA(ids)) {
     refuse("`answer` must be a release, a batch, a derived statistic, or the ids of releases.")
@@ -143,6 +139,17 @@ figure_source <- function(answer, as_released) {
     return(list(answers = lapply(releases, answering_release)))
   }
   if (length(ids) == 1) list(release = ids) else list(releases = as.list(ids))
+}
+
+# Returns the releases of an answer in a list; nothing for ids.
+releases_of <- function(answer) {
+  if (inherits(answer, "snapledger_release")) {
+    list(answer)
+  } else if (inherits(answer, "snapledger_batch")) {
+    unname(answer$items)
+  } else if (inherits(answer, "snapledger_releases")) {
+    unname(unclass(answer))
+  }
 }
 
 # Returns a release, and what was asked if an earlier release answered.

@@ -128,6 +128,20 @@ test_that("every kind of answer is published, read, listed, drawn and withdrawn"
   }
 })
 
+test_that("an answer is published as it was given, though an earlier release answered", {
+  skip_without_service()
+  heavy <- sl_release(penguins(), sl_count(body_mass_g >= 4321), epsilon = 0.1, reuse = FALSE)
+  light <- sl_release(penguins(), sl_count(body_mass_g < 4321), epsilon = 0.05, alpha = 0.2)
+  expect_equal(light$id, heavy$id)
+  sl_publish(penguins(), "light", "Light", light)
+  numbers <- as_tibble(sl_figure(penguins(), "light"))
+  expect_equal(numbers$value, light$value_in_range)
+  expect_equal(numbers$alpha, 0.2)
+  sl_publish(penguins(), "light", "Heavy", light$id)
+  expect_equal(as_tibble(sl_figure(penguins(), "light"))$value, heavy$value_in_range)
+  sl_withdraw(penguins(), "light")
+})
+
 test_that("versions stay, and viewers and everybody see what they may", {
   skip_without_service()
   first <- sl_release(penguins(), sl_mean("body_mass_g"), epsilon = 0.1, reuse = FALSE)
