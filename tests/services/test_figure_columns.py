@@ -30,6 +30,7 @@ def test_the_guide_explains_each_column_of_a_figure() -> None:
 
 
 def test_the_texts_that_could_be_formulas_are_guarded() -> None:
-    """`value_as_date`, `epsilon` and `released_at` are never somebody's own words."""
+    """Dates, `epsilon` and `released_at` are never somebody's own words."""
     texts = {name for name, field in FigureRow.model_fields.items() if field.annotation in {str, str | None}}
-    assert texts - {"value_as_date", "epsilon", "released_at"} == formats._TEXTS
+    dates = {"value_as_date", "interval_lower_as_date", "interval_upper_as_date"}
+    assert texts - {*dates, "epsilon", "released_at"} == formats._TEXTS

@@ -135,11 +135,16 @@ figure_source <- function(answer, as_released) {
   if (length(ids) == 0 || anyNA(ids)) {
     refuse("`answer` must be a release, a batch, a derived statistic, or the ids of releases.")
   }
-  if (!as_released && any(vapply(releases, function(each) isTRUE(each$reused), NA))) {
-    return(list(answers = lapply(releases, answering_release)))
+  if (!as_released && any_reused(releases)) {
+    list(answers = lapply(releases, answering_release))
+  } else if (length(ids) == 1) {
+    list(release = ids)
+  } else {
+    list(releases = as.list(ids))
   }
-  if (length(ids) == 1) list(release = ids) else list(releases = as.list(ids))
 }
+
+any_reused <- function(releases) any(vapply(releases, function(each) isTRUE(each$reused), NA))
 
 # Returns the releases of an answer in a list; nothing for ids.
 releases_of <- function(answer) {
