@@ -167,7 +167,7 @@ def _source_of(request: schemas.FigureRequest, value: dict[str, Any]) -> Source:
         return Source(derived=derived, asked="derived", request=told)
     if request.answers is not None:
         answers = [_answering(each.release, each.statistic, each.alpha) for each in request.answers]
-        return Source(answers, asked="answers", request=canonical_text(value["answers"]))
+        return Source.of_answers(answers, canonical_text(value["answers"]))
     if request.statistic is not None:
         (release,) = request.list_releases()
         answers = [_answering(release, request.statistic)]

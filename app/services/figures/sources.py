@@ -64,8 +64,13 @@ class Source:
 
     @classmethod
     def of_releases(cls, ids: Iterable[str]) -> "Source":
-        """Return the source of these releases as they are, each once."""
-        return cls([AnsweringRelease(each) for each in dict.fromkeys(ids)])
+        """Return the source of these releases as they are."""
+        return cls([AnsweringRelease(each) for each in ids])
+
+    @classmethod
+    def of_answers(cls, answers: Sequence[AnsweringRelease], request: str) -> "Source":
+        """Return the source of answers as they were given; if `request`, their JSON, is long, it tells only the ids."""
+        return cls(answers) if len(request) > MAX_REQUEST_CHARACTERS else cls(answers, asked="answers", request=request)
 
     def describe(self) -> str:
         """Return the source as JSON."""
@@ -103,7 +108,7 @@ def read_rows(services: Services, entered: Access, source: Source) -> list[Row]:
     rows: list[Row] = []
     for place, each in enumerate(source.releases):
         if each in source.releases[:place]:
-            continue  # one answer to several items of a batch
+            continue  # shown once, also if it answers several items of a batch
         rows += _rows_of(services, entered, each, *source.locate(place))
         _limit(rows)
     return rows

@@ -11,7 +11,7 @@ from app.json_text import NumberText, encode_json
 from app.ledger.figures import Audience
 from app.ledger.units import format_rounded_epsilon
 from app.services.context import Services
-from app.services.figures.sources import MAX_REQUEST_CHARACTERS, MAX_ROWS, AnsweringRelease, Source
+from app.services.figures.sources import MAX_ROWS, AnsweringRelease, Source
 from app.services.planning import epsilon_allocation
 from app.services.planning.epsilon_allocation import Batch
 from app.services.planning.questions import Plan
@@ -100,11 +100,7 @@ def read_publications(
         answers.append(AnsweringRelease(each, item.statistic, alpha))
         told.append({"release": each, "statistic": asked["statistic"], "alpha": told_alpha})
     for figure in definition.figures:
-        request = encode_json(figure.select(told)).decode()
-        if len(request) > MAX_REQUEST_CHARACTERS:
-            yield figure, Source(figure.select(answers))
-        else:
-            yield figure, Source(figure.select(answers), asked="answers", request=request)
+        yield figure, Source.of_answers(figure.select(answers), encode_json(figure.select(told)).decode())
 
 
 @dataclass(frozen=True, slots=True)

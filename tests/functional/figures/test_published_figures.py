@@ -314,6 +314,17 @@ def test_answers_of_a_figure_are_shown_as_they_were_given(table: Table) -> None:
     assert_refused(publish(table, answers=[plain], release=total["id"]), 422, "invalid-request")
 
 
+def test_a_source_that_would_be_long_tells_the_releases_alone(table: Table) -> None:
+    """Lists repeat the source: of a statistic with thousands of edges it does not tell all of them."""
+    bins = {"kind": "histogram", "column": "mass", "edges": [n / 100 for n in range(2_001)]}
+    made = table.fresh(bins, epsilon="1")
+    published = publish(table, answers=[{"release": made["id"], "statistic": made["statistic"], "alpha": 0.2}])
+    assert published.status_code == 201, published.text
+    assert published.json()["source"] == {"releases": [made["id"]]}
+    rows = read(table).json()["rows"]
+    assert (len(rows), rows[0]["alpha"]) == (len(made["value"]), 0.2)
+
+
 def test_the_client_publishes_answers_as_they_were_given(table: Table) -> None:
     with Client(table.service.url, key_of(table.analyst)) as client:
         dataset = client.dataset(table.name)
