@@ -275,15 +275,19 @@ def wide(path: Path, kind: str, width: int) -> Path:
     ("kind", "width"), [("csv", 2_000), *((each, 150) for each in ("numbers", "texts", "dates", "unsuitable"))]
 )
 def test_the_time_of_a_draft_is_linear_in_the_number_of_columns(tmp_path: Path, kind: str, width: int) -> None:
-    times = []
+    """A count of calls would miss what is quadratic within one call, of a list or of DuckDB."""
+    paths = {factor: wide(tmp_path / f"t{factor}", kind, factor * width) for factor in (1, 8)}
     draft_metadata(wide(tmp_path / "first", kind, 1))  # what is done once in a process
-    for factor in (1, 8):
-        path = wide(tmp_path / f"t{factor}", kind, factor * width)
+
+    def seconds(factor: int) -> float:
         started = time.process_time()
-        draft = draft_metadata(path)
-        times.append(time.process_time() - started)
+        draft = draft_metadata(paths[factor])
+        ended = time.process_time()
         assert len(draft.left_out if kind == "unsuitable" else draft.columns) == factor * width
-    assert times[1] < 24 * times[0]  # 8 if it is linear, 64 if it is quadratic
+        return ended - started
+
+    # 8 if it is linear, 64 if it is quadratic; again, since the collector may look through all when it likes.
+    assert any(seconds(8) < 24 * seconds(1) for _ in range(3))
 
 
 @pytest.mark.parametrize("kind", ["csv", "numbers"])

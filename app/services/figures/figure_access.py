@@ -46,9 +46,7 @@ def find_figure(
         NotFoundError: there is no such figure or version, it is withdrawn, or the caller may not see it.
         SealBrokenError: the figure or the caller's grant is not what was sealed.
     """
-    with (
-        services.database.read_without_transaction() as session
-    ):  # each statement in its own snapshot, since nothing here is compared
+    with services.database.read_without_transaction() as session:  # a snapshot each: nothing here is compared
         entered = enter_figures(services, session, credential, dataset)
         published = None
         if entered is not None and is_name(figure):

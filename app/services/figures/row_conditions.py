@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.services.rendering.filters import filter_in_words, shorten_value
-from app.services.rendering.treatments import MAX_NAMED
+from app.services.rendering.treatments import shorten_rules
 
 MAX_CHARACTERS = 600
 """Each of a figure's rows repeats the text."""
@@ -24,8 +24,6 @@ def conditions_in_words(question: Mapping[str, Any], treatment: Mapping[str, Any
         clauses.append(f"weighted by {question['weight']}")
     if question.get("where"):
         clauses.append(filter_in_words(question["where"]))
-    clauses += [each["rule"] for each in list(treatment.values())[:MAX_NAMED]]
-    if len(treatment) > MAX_NAMED:
-        clauses.append(f"{len(treatment) - MAX_NAMED} more columns have such rules")
+    clauses += shorten_rules([each["rule"] for each in treatment.values()])
     text = "; ".join(clauses)
     return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"

@@ -84,9 +84,8 @@ class _Attempt:
             with database.read_without_transaction() as session:
                 earlier = reuse.find_earlier_releases(session, self.access.dataset, plans)
         self._refuse(earlier)
-        with (
-            nullcontext(database) if len(plans) == 1 else database.read_without_transaction() as rows
-        ):  # one release may be large
+        # One release may be large.
+        with nullcontext(database) if len(plans) == 1 else database.read_without_transaction() as rows:
             known = self._open_known(rows, earlier)
         if self.key is None and len(known) == len(plans):
             free = self._settle_free(known)

@@ -75,9 +75,13 @@ def rules_as_sentence(treatments: Sequence[Treatment]) -> str:
 
 def _list_rules(treatments: Sequence[Treatment]) -> str:
     several = len(treatments) > 1
-    rules = [rule_in_words(each, named=several) for each in treatments[:MAX_NAMED]]
-    more = len(treatments) - MAX_NAMED
-    return "; ".join([*rules, f"{more} more columns have such rules"] if more > 0 else rules)
+    return "; ".join(shorten_rules([rule_in_words(each, named=several) for each in treatments]))
+
+
+def shorten_rules(rules: Sequence[str]) -> list[str]:
+    """Return the rules of the first columns, and how many more there are."""
+    more = len(rules) - MAX_NAMED
+    return [*rules[:MAX_NAMED], *([f"{more} more columns have such rules"] if more > 0 else [])]
 
 
 def describe_moved_missing(treatments: Iterable[Treatment]) -> str:

@@ -12,7 +12,7 @@ from app.ledger.chain import facts
 from app.ledger.report_runs import Run
 from app.ledger.reports import Report
 from app.ledger.units import epsilon_text, format_rounded_epsilon
-from app.roles import SEES_EVERY_DATASET
+from app.services import access
 from app.services.access import Access
 from app.services.context import Services
 from app.services.names import require_name
@@ -88,13 +88,13 @@ def list_runs(  # noqa: PLR0913 - whose, and which page
     report = _find_report(services, entered, name)
     with services.database.read() as session:
         found = report_runs.page_of_runs(session, report.id, after, limit, newest=newest)
-        return [run_document(report, each, is_named=_is_seen(session, entered, each.dataset_id)) for each in found]
+        return [run_document(report, each, is_named=_may_name(session, entered, each.dataset_id)) for each in found]
 
 
-def _is_seen(session: Session, entered: Access, dataset_id: int) -> bool:
-    """Whether the caller may see another dataset of the series."""
+def _may_name(session: Session, entered: Access, dataset_id: int) -> bool:
+    """Whether the caller sees another dataset of the series, and so may be told its name."""
     principal = entered.principal
-    return principal.role in SEES_EVERY_DATASET or datasets.is_visible(session, dataset_id, principal.id)
+    return access.sees_every_dataset(principal) or datasets.is_visible(session, dataset_id, principal.id)
 
 
 def _find_report(services: Services, entered: Access, name: str) -> Report:

@@ -13,15 +13,15 @@ _FONT_FILES = [fonts.SourceSansPro, fonts.SourceSansProBold]
 _LATIN, _GREEK_AND_CYRILLIC = 0x24F, (0x370, 0x52F)
 
 
-def render_svg(opened: OpenedFigure, *, has_heading: bool = True, is_alone: bool = True) -> str:
+def render_svg(opened: OpenedFigure, *, has_heading: bool = True, has_conditions: bool = True) -> str:
     """Return the chart as SVG, with what the intervals are, with its title as a heading, and with its conditions.
 
-    Where it is not alone, the page around it has both the title and the conditions.
+    Where a page around it has the title or the conditions, it is drawn without them.
     """
     published = opened.published
     foot = f"{describe_intervals(opened.rows)} {published.dataset}, {published.version.published_at[:10]}"
     return draw_chart(
-        *(published.version.title, opened.rows, foot), has_heading=has_heading and is_alone, has_conditions=is_alone
+        *(published.version.title, opened.rows, foot), has_heading=has_heading, has_conditions=has_conditions
     )
 
 

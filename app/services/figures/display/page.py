@@ -28,7 +28,8 @@ def render_page(opened: OpenedFigure, base: str) -> bytes:
     if conditions := shared_conditions(rows):
         add_text(main, "p", f"Conditions: {conditions}.", "note")
     chart = ET.SubElement(main, "div", {"class": "chart"})
-    chart.append(without_namespace(ET.fromstring(render_svg(opened, is_alone=False))))  # noqa: S314 - our own
+    drawn = render_svg(opened, has_heading=False, has_conditions=False)
+    chart.append(without_namespace(ET.fromstring(drawn)))  # noqa: S314 - our own
     _add_table(main, rows)
     add_text(main, "p", cite(opened), "citation")
     _add_downloads(main, opened, base)
