@@ -41,6 +41,7 @@ def test_each_dataset_of_a_series_is_reported_on_once_until_the_budget_is_spent(
         assert table.budget()["epsilon_spent"] == "0.75"
         mass, cats = (table.owner.get(f"{table.path}/figures/{name}").json() for name in ("mass", "cats"))
         assert mass["rows"][0]["value"] == released[0]["value_in_range"]
+        assert mass["source"]["answers"][0]["alpha"] == mass["rows"][0]["alpha"] == 0.05
         assert (mass["title"], mass["published_by"], len(cats["rows"])) == ("Mass", table.owner_name, 1)
         assert_refused(table.owner.get(f"{before.path}/reports/monthly"), 404, "not-found")  # it has moved on
         assert table.owner.get(f"{table.path}/reports/monthly").json()["epsilon_spent"] == f"{0.75 * number:g}"
