@@ -251,11 +251,21 @@ def pages(client: httpx.Client, path: str, limit: int, **more: str) -> Iterator[
         query["after"] = following
 
 
+_held: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port for a server, which no other program is given as long as this one runs.
+
+    It stays bound here, without listening, so that nobody gets it before the server starts. A server may share it
+    with the option SO_REUSEADDR, which they all set.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    _held.append(holder)
+    port: int = holder.getsockname()[1]
+    return port
 
 
 @contextmanager
