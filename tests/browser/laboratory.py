@@ -89,7 +89,7 @@ def register(service: Service, owner: httpx.Client) -> None:
         "name": "penguins",
         "description": "Penguins of the Palmer Archipelago, one a row.",
         "columns": COLUMNS,
-        "epsilon_limit": "10",
+        "epsilon_limit": "20",
     }
     assert service.upload(owner, penguins, (files("app.demo") / "penguins.csv").read_bytes()).status_code == 201
     households = {
@@ -110,7 +110,7 @@ def furnish(service: Service) -> Laboratory:
         keys[name] = service.admin.post("/v1/principals", json={"name": name, "role": role}).json()["key"]
     olga, ada, bob = (service.client(keys[name]) for name in ("olga", "ada", "bob"))
     register(service, olga)
-    olga.put("/v1/datasets/penguins/allowances/ada", json={"epsilon_limit": "7"})
+    olga.put("/v1/datasets/penguins/allowances/ada", json={"epsilon_limit": "12"})
     olga.put("/v1/datasets/penguins/allowances/bob", json={"epsilon_limit": "1", "window_days": 30})
     olga.put("/v1/datasets/households/allowances/ada", json={"epsilon_limit": "5"})
     releases = {"mean": ask(ada, "penguins", {"kind": "mean", "column": "body_mass_g"}, "0.5")}
@@ -127,7 +127,7 @@ def furnish(service: Service) -> Laboratory:
     publish(olga, "species", "Penguins by species", releases["groups"], note="Palmer Archipelago, 2007 to 2009.")
     publish(ada, "body-mass", "Body mass", releases["mean"])
     assert olga.put("/v1/datasets/penguins/viewers/vic").status_code == 201
-    releases["regression"] = derive(ada, "penguins", line, "4")
+    releases["regression"] = derive(ada, "penguins", line, "9")
     releases["means"] = derive(ada, "households", {"kind": "mean", "column": "income", "group_by": "region"}, "0.5")
     quantiles = {"kind": "quantile", "column": "income", "bins": 30, "probabilities": ["0.1", "0.5", "0.9"]}
     releases["quantiles"] = derive(ada, "households", quantiles, "0.5")

@@ -121,6 +121,17 @@ def tab_to(page: Page, name: str, most: int = 60) -> None:
     raise AssertionError(f"no way to {name!r} by keyboard")
 
 
+def choose_by_typing(page: Page, begins: str) -> None:
+    """A select goes to what begins with the keys, unless a second passes between two of them."""
+    chosen = "(document.activeElement.selectedOptions?.[0].text ?? '').toLowerCase()"
+    for _ in range(10):
+        page.keyboard.type(begins)
+        if page.evaluate(chosen).startswith(begins):
+            return
+        page.wait_for_timeout(1_100)
+    raise AssertionError(begins)
+
+
 def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     page = opened().open()
     page.get_by_label("Key").wait_for()
@@ -136,7 +147,7 @@ def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_be_focused()
     tab_to(page, "What you want to know")
-    page.keyboard.type("the var")  # a select goes to what begins so
+    choose_by_typing(page, "the var")
     tab_to(page, "Column")
     page.keyboard.press("ArrowDown")
     tab_to(page, "ε")
@@ -147,7 +158,7 @@ def test_all_the_way_by_keyboard(opened: Opened, penguins: Penguins) -> None:
     tab_to(page, "+ filter")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Filter by", exact=True)).to_be_focused()
-    page.keyboard.type("species")
+    choose_by_typing(page, "species")
     tab_to(page, "Gentoo")
     page.keyboard.press("Space")
     tab_to(page, "Add the condition")
@@ -193,6 +204,7 @@ def test_what_the_first_paint_takes(opened: Opened, penguins: Penguins, capsys: 
     page = dashboard.sign_in(penguins.analyst_key)
     page.reload()
     page.get_by_text("344 rows, 3 columns").wait_for()
+    dashboard.wait_until(f"{paint} > 0")
     datasets = page.evaluate(paint)
     with capsys.disabled():
         print(f"\nfirst contentful paint: sign-in {sign_in:.0f} ms, datasets {datasets:.0f} ms")  # noqa: T201

@@ -30,9 +30,9 @@ def save(page: Page, what: str) -> str:
     return Path(download.value.path()).read_text()
 
 
-def copy(page: Page, name: str) -> str:
+def copy(page: Page, name: str, what: str) -> str:
     page.get_by_role("button", name=name).click()
-    page.locator(".toast").first.wait_for()
+    page.locator(".toast", has_text=f"{what} is copied.").wait_for()
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
 
@@ -51,9 +51,9 @@ def test_made_up_data_is_marked_everywhere(opened: Opened, penguins: Penguins, w
     assert names[-1] == "rehearsed"
     assert {row[-1] for row in rows} == {"true"}
     assert "Made-up data" in save(page, "picture as SVG")
-    assert copy(page, "Copy a sentence to cite this").startswith(f"{MARK}, not a release: ")
-    assert ".rehearse()" in copy(page, "Copy the question as Python")
-    assert '"rehearse":true' in copy(page, "Copy the question as curl")
+    assert copy(page, "Copy a sentence to cite this", "The citation").startswith(f"{MARK}, not a release: ")
+    assert ".rehearse()" in copy(page, "Copy the question as Python", "The question as Python")
+    assert '"rehearse":true' in copy(page, "Copy the question as curl", "The question as curl")
     expect(card.get_by_role("link")).to_have_count(0)
     assert penguins.table.budget()["epsilon_spent"] == "0"
 

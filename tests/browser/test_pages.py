@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from dashboard import Dashboard
 from laboratory import PAGES, Laboratory
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 pytestmark = [pytest.mark.browser]
 DESKTOP = {"width": 1100, "height": 800}
@@ -14,9 +14,9 @@ NO_TEXT = {"[object", "undefined", "null", "NaN", "false"}  # what shows where a
 
 
 def assert_fit_to_be_seen(dashboard: Dashboard, content: str, width: int, picture: Path) -> None:
+    expect(dashboard.page.locator("main")).to_contain_text(content, use_inner_text=True)
     dashboard.settled()
     text = dashboard.page.locator("main").inner_text()
-    assert content in text
     assert not NO_TEXT & set(text.replace(",", " ").split())
     dashboard.page.screenshot(path=picture, full_page=True)
     dashboard.assert_accessible()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from asking import ask_for, count_missing, unfold
+from asking import ask_for, count_missing, unfold, wait_for
 from dashboard import Dashboard, Penguins, measured, press_release, rounded
 from playwright.sync_api import Locator, Page, Route, expect
 from service_world import Service
@@ -320,6 +320,7 @@ def test_who_waits_for_an_answer_cannot_ask_again(opened: Opened, penguins: Peng
     press_release(page)
     expect(button).to_have_attribute("aria-disabled", "true")
     button.click(force=True)
+    wait_for(page, lambda: held)
     page.wait_for_timeout(200)  # in which a second request would come
     assert len(held) == 1
     held[0].continue_()

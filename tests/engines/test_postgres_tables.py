@@ -73,8 +73,8 @@ def near(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabl
 def test_the_draft_of_a_slow_view_is_given_up(server: str, tmp_path: Path) -> None:
     run(server, PLAIN, "CREATE VIEW z.slow AS SELECT x FROM z.plain, pg_sleep(60)")
     url = make_url(server).set(database="relations").render_as_string(hide_password=False)
-    hasty = Tables(tmp_path / "hasty", connections={"relations": url}, statement_seconds=1)
-    with pytest.raises(InvalidFile, match="takes more than 1 seconds to read its first rows"):
+    hasty = Tables(tmp_path / "hasty", connections={"relations": url}, statement_seconds=5)
+    with pytest.raises(InvalidFile, match="takes more than 5 seconds to read its first rows"):
         hasty.drafts.draft_from(TableOrigin("relations", "z.slow", live=False), never)
     hasty.close()
     tables = Tables(tmp_path / "patient", connections={"relations": url})

@@ -141,7 +141,9 @@ def test_another_number_of_rows_makes_it_stale_until_its_owner_acts(warehouse: W
     assert (facts.json()["state"], facts.json()["n"]) == ("stale", 20)
     replayed = table.release(MEAN, epsilon=1, key="before", reuse=False)
     assert (replayed.status_code, replayed.content) == (201, stored.content)
-    everything = "".join(answer.text for answer in [*answers, facts]) + warehouse.service.log.read_text()
+    answered = [answer.text for answer in [*answers, facts]]
+    lines = warehouse.service.log.read_text().splitlines()
+    everything = "".join([*answered, *(line for line in lines if "server process" not in line)])  # which has a number
     assert not re.search(r"(?<![0-9a-f.])314[13]7(?![0-9a-f])", everything)  # ids and times may have the digits
 
     warehouse.run(f"DELETE FROM {name} WHERE ctid NOT IN (SELECT ctid FROM {name} LIMIT 20)")  # noqa: S608

@@ -116,6 +116,8 @@ def has_begun(reader: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):  # the reader of an upload before, which has ended since
         return False
     caught = re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)
+    if "State:\tZ" in status:
+        return False
     return caught is not None and not int(caught[1], 16) >> (signal.SIGCHLD - 1) & 1
 
 

@@ -4,6 +4,7 @@ import json
 import secrets
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -59,9 +60,12 @@ def test_no_secret_shows(tmp_path: Path, database_url: str, options: tuple[str, 
         metadata = {"name": "elsewhere", "epsilon_limit": 1, "columns": X_COLUMNS, "source": source}
         assert service.admin.post("/v1/datasets", json=metadata).status_code == 503
         text_of_metrics = httpx.get(f"{service.url}/metrics").text
-        family = [psutil.Process(service.pid), *psutil.Process(service.pid).children(recursive=True)]
-        arguments = " ".join(word for process in family for word in process.cmdline())
-        environments = [{**process.environ()} for process in family]
+        arguments, environments = "", list[dict[str, str]]()
+        for process in (psutil.Process(service.pid), *psutil.Process(service.pid).children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # a reader of files that has ended since
+                arguments += " ".join(process.cmdline())
+                environments.append({**process.environ()})
+        assert environments
     hidden = [*keys, given["ADMIN_KEY"], given["SECRET"], PASSWORD]
     for place in (arguments, everything_stored(database_url), text_of_metrics, service.log.read_text()):
         assert not [secret for secret in hidden if secret in place]

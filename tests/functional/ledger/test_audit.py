@@ -141,8 +141,8 @@ def test_the_first_record_is_the_first_admin_s(service: Service) -> None:
 
 
 def test_no_record_holds_a_key_or_a_value(service: Service) -> None:
-    value = 77_777_777
-    table = service.table({"x": {"kind": "integer", "bounds": [0, 10**9]}}, f"x\n{value}\n1\n2\n")
+    value = 777_777_777_777_777  # more digits than a hash has in a row
+    table = service.table({"x": {"kind": "integer", "bounds": [0, 10**15]}}, f"x\n{value}\n1\n2\n")
     reason = {"epsilon_limit": "11", "reason": "what an owner may write"}
     assert table.owner.post(f"{table.path}/budget/adjustments", json=reason).status_code == 201
     text = json.dumps(records(service))

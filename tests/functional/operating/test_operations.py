@@ -133,8 +133,10 @@ def test_every_answer_has_an_id_that_the_log_has_too(one_service: Service) -> No
     refused = one_service.stranger.get("/v1/me")
     assert refused.status_code == 401
     identity, name = refused.headers["x-request-id"], one_service.admin.get("/v1/me")
+    assert becomes(lambda: logged(one_service, request_id=identity, event="request"))  # after the answer is sent
     (line,) = logged(one_service, request_id=identity, event="request")
     assert (line["method"], line["status"], line["principal"], line["level"]) == ("GET", 401, None, "info")
+    assert becomes(lambda: logged(one_service, request_id=name.headers["x-request-id"]))
     (line,) = logged(one_service, request_id=name.headers["x-request-id"])
     assert (line["route"], line["status"], line["principal"]) == ("/v1/me", 200, "admin")
 

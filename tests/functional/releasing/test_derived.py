@@ -65,7 +65,8 @@ def test_values(table: Table) -> None:
         assert document["estimates"].keys() == expected.keys()
         for name, value in expected.items():
             estimate = document["estimates"][name]
-            assert estimate["value"] == pytest.approx(value, rel=0.1, abs=0.2 if isinstance(value, list) else 0.002)
+            within = 0.2 if isinstance(value, list) else 0.03 if name == "intercept" else 0.002
+            assert estimate["value"] == pytest.approx(value, rel=0.1, abs=within)
             pairs = zip(estimate["value"], estimate["interval"], strict=True) if isinstance(value, list) else None
             for each, (low, high) in pairs or [(estimate["value"], estimate["interval"])]:
                 assert low <= each <= high
