@@ -155,6 +155,7 @@ NEAR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", NEAR)
 def test_the_filter_decides_nothing_beside_a_boundary(where: str) -> None:
     parameters, least, most = NEAR[where]

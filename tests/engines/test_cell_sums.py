@@ -59,6 +59,7 @@ def on_postgres(postgres_server: str) -> Iterator[psycopg.Cursor[Any]]:
         yield cursor
 
 
+@pytest.mark.slow
 def test_postgres_has_the_same_cells(on_postgres: psycopg.Cursor[Any]) -> None:
     for needs in [*CASES, *DECIMALS]:
         on_postgres.execute(cells_query(needs, TABLE, "postgres").encode())

@@ -70,6 +70,7 @@ def near(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabl
     opened.close()
 
 
+@pytest.mark.slow
 def test_the_draft_of_a_slow_view_is_given_up(server: str, tmp_path: Path) -> None:
     run(server, PLAIN, "CREATE VIEW z.slow AS SELECT x FROM z.plain, pg_sleep(60)")
     url = make_url(server).set(database="relations").render_as_string(hide_password=False)

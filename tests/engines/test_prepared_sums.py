@@ -96,6 +96,7 @@ def test_squares_of_a_row_group_of_the_largest_codes_are_exact(steps: int) -> No
     assert sum_squares(np.full(rows, steps, np.uint32), steps) == rows * steps * steps
 
 
+@pytest.mark.slow
 def test_what_is_kept_and_what_is_stored_gives_what_a_scan_gives(shared_tables: Tables, worst: str) -> None:
     path, table = shared_tables._path(worst), prepared(shared_tables, worst)
     assert table.has_codes
@@ -154,6 +155,7 @@ CONDITIONS: st.SearchStrategy[Condition] = st.one_of(
 )
 
 
+@pytest.mark.slow
 @quick
 @given(st.data(), st.lists(CONDITIONS, max_size=2), st.lists(st.integers(5, 110), min_size=3, max_size=6, unique=True))
 def test_any_question_about_one_column_of_few_values(

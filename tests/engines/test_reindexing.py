@@ -128,6 +128,7 @@ def test_two_cannot_do_the_same_at_once(tables: Tables, old: str) -> None:
     assert contents(tables) == [f"{old}.parquet"]
 
 
+@pytest.mark.slow
 def test_scans_during_an_exchange_read_one_table(tables: Tables, tmp_path: Path) -> None:
     columns = [Column(name, Kind.INTEGER, (mpq(0), mpq(100_000))) for name in "xy"]
     rows = b"x,y\n" + b"".join(b"%d,%d\n" % (i * 7919 % 100_003, i % 1000) for i in range(150_000))

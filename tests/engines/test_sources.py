@@ -124,6 +124,7 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhe
         assert all(type(number) is int for number in answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [pytest.param("snapshot", marks=pytest.mark.slow), "live"])
 def test_the_worst_rows_give_the_same_integers_together(
     near: Tables, everywhere: dict[str, str], place: str, monkeypatch: Any

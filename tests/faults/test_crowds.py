@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import pytest
 from faulty_world import MEAN, Breakable
 
 from app.db.connection_limits import REQUEST_THREADS, Limits
 from app.db.database import Database
 from app.db.session import ReadSession
+
+pytestmark = pytest.mark.slow
 
 WORKERS, MAX_CONNECTIONS, OF_SUPERUSERS = 4, 100, 3  # the last two: what a Postgres server has by default
 

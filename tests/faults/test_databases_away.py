@@ -33,6 +33,7 @@ def test_a_release_is_refused_until_the_database_is_back(breakable: Breakable, t
     assert float(breakable.spent()) == pytest.approx(float(spent) + 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_the_server_restarts_between_two_releases(breakable: Breakable) -> None:
     """A broken connection in the pool is nobody's error."""

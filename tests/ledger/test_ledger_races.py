@@ -194,6 +194,7 @@ def test_nothing_is_debited_after_a_dataset_is_closed(world: World) -> None:
     assert written[-1].spent_nano == world.account().spent_nano == len(written) - 3
 
 
+@pytest.mark.slow
 def test_every_snapshot_adds_up_under_load(world: World) -> None:
     drained = threading.Event()
 

@@ -43,12 +43,14 @@ def test_what_is_broken_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) ->
     pytest.fail(f"not found: {expected}")
 
 
+@pytest.mark.slow
 def test_a_bulk_draw_that_trusts_doubles_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk_draw, "_certainty_margin", lambda t, _: np.zeros_like(t))
     findings = audit(mpq(1), mpq(20), implementation=COUNTS, most_releases=4)
     assert any("beside ends" in finding.quantity for finding in findings if not finding.holds)
 
 
+@pytest.mark.slow
 def test_half_the_noise_that_a_histogram_needs_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SharedCounts, "mechanisms", property(lambda counts: counts.rows_per_unit))
     found = {finding.quantity: finding.exact for finding in neighbours.findings(mpq(1), 20, 1) if not finding.holds}

@@ -79,6 +79,7 @@ def test_the_probabilities_of_all_releases_sum_to_one() -> None:
     assert sum(m.upper - m.lower for m in masses) < 2**10 * ONE.eta * ONE.bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "missing"), [(mpq(1), {Case.BETWEEN, Case.BOTH}), (mpq(10), {Case.BOTH}), (mpq(1, 10), {Case.BETWEEN})]
 )

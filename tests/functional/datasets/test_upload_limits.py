@@ -27,6 +27,8 @@ from upload_bombs import (
 )
 from workbooks import MAIN, workbook_of_xml
 
+pytestmark = pytest.mark.slow
+
 MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
 DRAFTS = "/v1/drafts"
@@ -227,7 +229,6 @@ def sourced(owner: httpx.Client, table: str, **more: Any) -> httpx.Response:
     return owner.post("/v1/datasets", json={**metadata(X_COLUMNS), "source": source, **more})
 
 
-@pytest.mark.slow
 def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, postgres_server: str) -> None:
     statements = (
         "DROP SCHEMA IF EXISTS limits CASCADE",
@@ -254,7 +255,6 @@ def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, p
         assert becomes(lambda: not readers_of(limited.pid))
 
 
-@pytest.mark.slow
 def test_files_are_read_beside_more_than_a_thousand_connections(limited: Service, owner: httpx.Client) -> None:
     """Whatever waits for a reader must not depend on the number of its descriptor, as select() does."""
     url = httpx.URL(limited.url)

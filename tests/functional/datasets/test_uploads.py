@@ -87,6 +87,7 @@ def test_what_describes_texts_is_refused_where_there_are_none(one_service: Servi
         assert (refused.status_code, "file" in refused.json()["errors"][0]["what"]) == (422, True)
 
 
+@pytest.mark.slow
 def test_thousands_of_columns(one_service: Service) -> None:
     """CSV (… thousands of columns)."""
     names = [f"c{i}" for i in range(5000)]

@@ -141,6 +141,7 @@ def test_a_dataset_named_collections_keeps_its_pages(service: Service) -> None:
     assert service.admin.get("/collections/mass").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_frame_is_allowed_to_the_origins_that_the_operator_names(tmp_path: Path) -> None:
     origin = "https://intranet.example.org"
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", FIGURES_FRAME_ANCESTORS=origin) as service:

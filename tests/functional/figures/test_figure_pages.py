@@ -100,6 +100,7 @@ def test_a_page_is_for_those_who_may_read_the_figure(service: Service, table: Ta
         assert viewer.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_frame_is_allowed_to_the_origins_that_the_operator_names(tmp_path: Path) -> None:
     origins = "https://intranet.example.org,https://*.example.com:8443"
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", FIGURES_FRAME_ANCESTORS=origins) as service:

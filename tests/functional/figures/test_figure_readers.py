@@ -277,6 +277,7 @@ def test_no_link_follows_the_address_that_a_caller_names(service: Service, table
     assert f'href="/v1/datasets/{table.name}/figures/open"' in service.stranger.get("/v1/figures.atom").text
 
 
+@pytest.mark.slow
 def test_links_of_the_feed_have_the_configured_address(tmp_path: Path) -> None:
     url = "https://stats.example.org"
     with serving(tmp_path, f"sqlite:///{tmp_path}/ledger.sqlite3", PUBLIC_URL=url) as service:

@@ -150,7 +150,7 @@ def test_a_service_keeps_it_equal_to_what_is_published(tmp_path: Path, target_ur
         assert becomes(lambda: copied_board(target_url) == expected[:1])
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_collections_catch_up_after_either_side_was_away(
     services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -185,7 +185,7 @@ def test_collections_catch_up_after_either_side_was_away(
     assert copied_board(target_url) == expected
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_it_catches_up_after_either_side_was_away(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -442,7 +442,7 @@ DAMAGES = [
 ]
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_a_copy_that_was_damaged_is_put_right(
     services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -475,7 +475,7 @@ def test_a_copy_that_was_damaged_is_put_right(
         assert write() == 0, statements
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
     services: Services, table: Table, target: FiguresDatabase, target_url: str, tmp_path: Path
 ) -> None:
@@ -507,7 +507,7 @@ def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
         startup.close_services(other)
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
     services: Services, table: Table, target_url: str
 ) -> None:
@@ -534,7 +534,7 @@ def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
             connection.execute(f"DROP ROLE {user}, {user}_reader")
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_a_database_with_few_letters_gets_all_figures_but_those_with_others(
     services: Services, table: Table, postgres_server: str
 ) -> None:
@@ -557,7 +557,7 @@ def test_a_database_with_few_letters_gets_all_figures_but_those_with_others(
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_what_was_written_of_another_history_is_written_again(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -579,7 +579,7 @@ def test_what_was_written_of_another_history_is_written_again(
     assert copied_board(target_url) == [("board", 1, table.name, "mass")]
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_operators_see_what_is_pending_while_it_is_away(alone: Service, table: Table) -> None:
     publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
     away = SecretStr("postgresql://127.0.0.1:1/nobody")

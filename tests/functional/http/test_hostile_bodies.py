@@ -119,6 +119,7 @@ def test_every_member_of_every_body_spoilt(service: Service, which: int, stride:
     assert_nothing_is_repeated(service)
 
 
+@pytest.mark.slow
 @EACH
 @MAX_ON_POSTGRES
 @pytest.mark.parametrize("which", range(3))

@@ -225,6 +225,7 @@ def test_twins_are_one_batch(table: Table) -> None:
     assert_valid(table)
 
 
+@pytest.mark.slow
 def test_many_batches_against_a_small_budget(service: Service) -> None:
     """A hundred at once: sums are exact, and no batch is there in part."""
     table = service.table(COLUMNS, ROWS, limit="2", allowance="1.7")
@@ -397,6 +398,7 @@ def test_fifty_new_questions_are_few_scans(service: Service) -> None:
     assert table.service.scans() - before == 3
 
 
+@pytest.mark.slow
 def test_a_thousand_items(table: Table) -> None:
     """The most that a batch may have, each a release with its entry."""
     items = [item(MEAN, weight=1)] * 1000

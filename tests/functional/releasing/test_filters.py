@@ -206,6 +206,7 @@ def test_hostile_filters_are_refused_in_their_place(filtered: Table, statistic: 
             assert sent not in answer.text
 
 
+@pytest.mark.slow
 def test_ten_thousand_values(filtered: Table) -> None:
     statistic = {"kind": "count", "where": {"accuracy": {"in": list(range(20, 10_020))}}}
     assert released(filtered, statistic)["value"] == pytest.approx(160, abs=1)

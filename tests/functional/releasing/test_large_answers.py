@@ -39,6 +39,7 @@ def stored_bytes(service: Service) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+@pytest.mark.slow
 def test_a_large_answer_is_stored_small_and_replayed_to_the_byte(service: Service) -> None:
     table = table_of(service)
     before = stored_bytes(service)
@@ -94,6 +95,7 @@ def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
     assert all(len(page) == 1 or len(json.dumps(page, separators=(",", ":"))) <= 2**23 for page in listed)
 
 
+@pytest.mark.slow
 def test_what_a_principal_stores_has_a_limit(small_service: Service) -> None:
     table = table_of(small_service)
     mean = {"kind": "mean", "column": "x"}

@@ -103,6 +103,7 @@ def ask_derived(table: Table, chance: random.Random) -> Decimal:
     return sum(charged, Decimal(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "rows_per_unit"),
     [(1, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, 1), (3, 1), (3, 2)))],

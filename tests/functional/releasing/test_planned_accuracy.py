@@ -49,6 +49,7 @@ def plan(table: Table, statistic: dict[str, Any], **question: Any) -> httpx.Resp
     return table.analyst.post(f"{table.path}/derived/plan", json={"derived": statistic, **question})
 
 
+@pytest.mark.slow
 def test_the_smallest_epsilon_for_an_accuracy(table: Table) -> None:
     for statistic, accuracy, guesses, basis in WANTED:
         answer = plan(table, statistic, accuracy=accuracy, guesses=guesses)

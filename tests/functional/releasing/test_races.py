@@ -84,6 +84,7 @@ def assert_exactly_the_limit_is_spent(table: Table) -> None:
     assert len(debits) == len({entry["release_id"] for entry in debits} & {release["id"] for release in stored}) == 100
 
 
+@pytest.mark.slow
 def test_sixteen_threads_of_fifty_requests_get_exactly_one_hundred_releases(table: Table) -> None:
     statuses = drain(lambda _: table.release(MEAN, epsilon="0.1", reuse=False), 16, 50)
     assert statuses == {201: 100, 409: 700}

@@ -112,6 +112,7 @@ def test_a_rehearsal_depends_on_public_metadata_alone_and_leaves_nothing(
     assert table.budget()["epsilon_spent"] == "0"
 
 
+@pytest.mark.slow
 def test_a_rehearsal_has_the_shape_of_the_release(one_service: Service) -> None:
     table = one_service.table(COLUMNS, content(), limit="2000", allowance="2000")
     for way, body in REQUESTS:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lengths import ON_POSTGRES_SLOWLY
 from report_world import COLUMNS, CONTENT, define, ends, last_run, problems, put_back, rows_now, succeed
 from service_world import Service, serving
 from sqlalchemy import delete
@@ -28,7 +27,7 @@ def audit_problems(service: Service) -> list[str]:
     return [each["what"] for each in found["problems"]]
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_an_earlier_row_or_a_missing_one_is_found(service: Service, database_url: str) -> None:
     database = Database(database_url)
     first = service.table(COLUMNS, CONTENT, limit="10", allowance="5")

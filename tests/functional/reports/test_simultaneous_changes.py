@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from lengths import ON_POSTGRES_SLOWLY
 from report_world import COLUMNS, CONTENT, REPORT, define, last_run, succeed
 from service_world import Service, Table, becomes
 from waiting_writers import has_waiting_writer
@@ -22,6 +21,8 @@ from app.services.context import Services
 from app.services.operations.report_worker import carry_out_all
 from app.services.rendering.documents import Document
 from app.services.reports.defining import report_path
+
+pytestmark = pytest.mark.slow
 
 ON_POSTGRES = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 
@@ -51,7 +52,6 @@ def assert_done(table: Table, services: Services) -> None:
     assert table.service.admin.get("/v1/audit/verification").json()["problems"] == []
 
 
-@ON_POSTGRES_SLOWLY
 def test_an_allowance_that_is_granted_while_a_run_is_refused(
     idle: Service, replicas: list[Services], table: Table
 ) -> None:
@@ -61,7 +61,6 @@ def test_an_allowance_that_is_granted_while_a_run_is_refused(
     assert_done(after, replicas[0])
 
 
-@ON_POSTGRES_SLOWLY
 def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas: list[Services], table: Table) -> None:
     assert define(table, epsilon_total="0.75").status_code == 201
     first = succeed(idle, table)
@@ -72,7 +71,6 @@ def test_a_budget_that_is_raised_while_a_run_is_refused(idle: Service, replicas:
     assert_done(after, replicas[0])
 
 
-@ON_POSTGRES_SLOWLY
 def test_a_report_that_is_defined_again_after_a_grant_while_its_run_is_refused(
     idle: Service, replicas: list[Services], table: Table
 ) -> None:
@@ -88,7 +86,6 @@ def test_a_report_that_is_defined_again_after_a_grant_while_its_run_is_refused(
     assert_done(after, replicas[0])
 
 
-@ON_POSTGRES_SLOWLY
 def test_who_asks_for_a_run_while_it_is_refused_gets_another_try(
     idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +152,6 @@ def test_a_withdrawal_that_waits_is_of_the_report_as_it_is_then(
     assert idle.admin.get("/v1/audit/verification").json()["problems"] == []
 
 
-@ON_POSTGRES_SLOWLY
 def test_of_simultaneous_changes_of_a_report_as_it_was_read_one_is_made(idle: Service, table: Table) -> None:
     assert define(table).status_code == 201
     path = f"{table.path}/reports/monthly"
