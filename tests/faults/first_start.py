@@ -11,7 +11,7 @@ from typing import Any
 from app.config import Settings
 from app.main import create_app
 
-_SECONDS = 60  # for all of them together
+_SECONDS = 250  # for all of them together
 
 
 def start_together(all_settings: Sequence[Settings]) -> list[str]:

@@ -65,6 +65,7 @@ class Machine:
 
     def _processes(self) -> list[psutil.Process]:
         postmaster = psutil.Process(self._process.pid)
+        postmaster.send_signal(signal.SIGSTOP)  # or it could start another while these are listed
         return [postmaster, *postmaster.children(recursive=True)]
 
     def _signal(self, number: int) -> None:

@@ -128,12 +128,11 @@ def loaded(folder: Path, machine: Machine) -> Iterator[Load]:
 
 
 def _busiest_worker(service: int) -> int:
-    """That of most clients. One that was killed before, or is made anew, may vanish while it is looked at."""
+    """That of most clients. One that was killed before may vanish while it is looked at."""
     connections: dict[int, int] = {}
     for process in psutil.Process(service).children():
         with suppress(psutil.Error):
-            if not process.children():
-                connections[process.pid] = len(process.net_connections("tcp"))
+            connections[process.pid] = len(process.net_connections("tcp"))
     return max(connections, key=connections.__getitem__)
 
 

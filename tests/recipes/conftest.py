@@ -39,7 +39,7 @@ def readings(service: Service, figures_database: str) -> Readings:
     people = settle(service, limit=100, allowance=50)
     with Client(service.url, people.ada) as ada:
         penguins = ada.dataset("penguins")
-        penguins.publish("species", "Penguins by species", releases=[penguins.histogram("species", epsilon=1).id])
+        penguins.publish("species", "Penguins by species", releases=[penguins.histogram("species", epsilon=10).id])
         penguins.publish("body-mass", "Body mass", releases=[penguins.mean("body_mass_g", epsilon=1).id])
     viewer = make_viewer(service.url, people)
     with Client(service.url, viewer) as reader:

@@ -117,7 +117,7 @@ def test_a_wrong_setting_is_refused_without_its_text(tmp_path: Path, setting: st
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert run.returncode != 0
