@@ -16,14 +16,11 @@ export const aNumber =
 /** Return a check that a text is empty or a number. */
 export const perhapsANumber = (what, example) => (text) => (text.trim() === "" ? null : aNumber(what, example)(text));
 
-/** Check a confidence in percent. */
-export function aConfidence(text) {
-  const number = Number(text);
-  if (text.trim() === "" || !/^\d{1,2}(\.\d{1,6})?$/.test(text.trim()) || !(number > 0 && number < 100)) {
-    return "The confidence must be more than 0 and less than 100 %, such as 95 or 99.9.";
-  }
-  return null;
-}
+/** Check a confidence in percent, with as many decimals as somebody wants. */
+export const aConfidence = (text) =>
+  /^\d{1,2}(\.\d+)?$/.test(text.trim()) && Number(text) > 0
+    ? null
+    : "The confidence must be more than 0 and less than 100 %, such as 95 or 99.9.";
 
 /** Check a probability, as γ is. */
 export const aProbability = (what) => (text) =>
