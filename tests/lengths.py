@@ -11,3 +11,8 @@ ON_POSTGRES_SLOWLY = pytest.mark.parametrize(
     "database_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
 )
 """For tests with a service of their own, which takes seconds on both databases."""
+
+SERVICE_ON_POSTGRES_SLOWLY = pytest.mark.parametrize(
+    "service", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
+"""For tests of the shared service that make many calls."""

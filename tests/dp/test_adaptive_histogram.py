@@ -59,6 +59,7 @@ def coarse_releases(counted: AdaptiveHistogram, n: int) -> Iterator[tuple[mpq, .
     return itertools.product((mpq(-n), mpq(0), mpq(n, 2), mpq(n)), repeat=counted.coarse_counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [1, pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("probabilities", [HALF, (mpq(1, 5),), QUARTERS])
 def test_one_person_changes_no_more_than_is_paid_for_whatever_was_released(

@@ -143,6 +143,7 @@ def test_the_ends_are_those_of_the_set(x: str, y: str) -> None:
             assert abs(end - furthest) <= mpq(1, 20) + abs(furthest) / 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "y", "alpha"),
     [

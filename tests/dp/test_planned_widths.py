@@ -73,7 +73,6 @@ GUESSED: list[tuple[dict[str, Any], dict[str, mpq]]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "guesses"), GUESSED, ids=lambda value: value.get("kind", ""))
 def test_releases_have_about_the_width_that_was_planned(
     spec: dict[str, Any], guesses: dict[str, mpq], rng: Any

@@ -272,6 +272,7 @@ def wide(path: Path, kind: str, width: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "width"), [("csv", 2_000), *((each, 150) for each in ("numbers", "texts", "dates", "unsuitable"))]
 )

@@ -87,6 +87,7 @@ def test_each_code_of_the_worst_values(shared_tables: Tables, declared: Column, 
     check_codes(values, engine_codes(shared_tables, values, codes), codes)
 
 
+@pytest.mark.slow
 def test_sums_of_products_of_the_worst_values(shared_tables: Tables, worst: str) -> None:
     rows = worst_rows()
     for x, x_bounds in CASES[::3]:

@@ -202,6 +202,7 @@ def test_no_path_leads_out_of_the_prefix(place: Place) -> None:
     assert all("in/side/" in asked.replace("%2F", "/") for asked in place.server.asked)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(max_size=20), st.text("./\\\\%25eEfF;:?*#@a\u2025\uff0e\x00 ", max_size=12)))
 def test_a_path_that_is_taken_means_itself_however_a_server_reads_it(path: str) -> None:
     try:

@@ -68,6 +68,7 @@ def test_codes_that_earlier_versions_stored_are_left_out(tables: Tables, old: st
     assert tables.count_once(old, needs) == with_codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["write_prepared", "exchange_table", "unlink", "rename"])
 def test_whatever_fails_the_table_answers_as_before(
     tables: Tables, old: str, monkeypatch: pytest.MonkeyPatch, step: str

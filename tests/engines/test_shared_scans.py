@@ -46,6 +46,7 @@ def statements(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
+@pytest.mark.slow
 def test_the_worst_rows_give_the_same_integers_together(worst: str, shared_tables: Tables) -> None:
     needs = list(all_needs())
     scans = scans_of(needs)

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from faulty_world import MEAN, Breakable, refused
+from lengths import ON_POSTGRES_SLOWLY
 
 from app.api.server.worker_pool import WorkerPool
 from app.db.clock import days_after
@@ -43,6 +44,7 @@ def told_by_metrics(breakable: Breakable) -> list[str]:
     ]
 
 
+@ON_POSTGRES_SLOWLY
 @each_way
 def test_only_what_is_durable_is_counted(breakable: Breakable, ask: Ask) -> None:
     """Where several transactions are committed together, each ends before anybody knows whether it will be kept."""
@@ -56,6 +58,7 @@ def test_only_what_is_durable_is_counted(breakable: Breakable, ask: Ask) -> None
     assert told_by_metrics(breakable) != before
 
 
+@ON_POSTGRES_SLOWLY
 @each_way
 def test_a_debit_at_a_window_s_edge_has_the_time_that_decided(breakable: Breakable, ask: Ask) -> None:
     """The first instant of the next window, by the database's clock; the process's own may say otherwise."""

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from faulty_world import MEAN, Breakable, refused
+from lengths import ON_POSTGRES_SLOWLY
 
 from app.dp.errors import DrawExhausted
 from app.dp.mechanism.mechanism import Mechanism
@@ -44,6 +45,7 @@ def _bits_run_out(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Mechanism, "draw", _raising(DrawExhausted()))
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_draw_that_fails_costs_nothing(breakable: Breakable) -> None:
     table, cases = breakable.table, product([MEAN, HISTOGRAM], [_of_more_rows, _engine_fails, _bits_run_out])
     for place, (statistic, breaks) in enumerate(cases):

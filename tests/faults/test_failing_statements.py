@@ -2,11 +2,13 @@
 
 import pytest
 from faulty_world import Breakable, refused
+from lengths import ON_POSTGRES_SLOWLY
 
 MAX_STATEMENTS = 40
 MIN_STATEMENTS = {True: 9, False: 4}  # on SQLite, and on Postgres, which gets several changes in one statement
 
 
+@ON_POSTGRES_SLOWLY
 @pytest.mark.parametrize("done", [False, True], ids=["not done", "done"])
 def test_the_nth_statement_fails(breakable: Breakable, *, done: bool) -> None:
     """Every n, until a release needs no more statements than that."""
@@ -32,6 +34,7 @@ def test_the_nth_statement_fails(breakable: Breakable, *, done: bool) -> None:
     pytest.fail("a release has too many statements")
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_commit_that_fails_charges_nothing(breakable: Breakable) -> None:
     with breakable.failing_commit(done=False):
         refused(breakable.ask("k"))
@@ -41,6 +44,7 @@ def test_a_commit_that_fails_charges_nothing(breakable: Breakable) -> None:
     assert breakable.spent() == "0.1"
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_commit_of_unknown_outcome_is_answered_by_its_key(breakable: Breakable) -> None:
     """The debit is there with its answer, which was shown to nobody yet."""
     with breakable.failing_commit(done=True):
@@ -52,6 +56,7 @@ def test_a_commit_of_unknown_outcome_is_answered_by_its_key(breakable: Breakable
     assert breakable.spent() == "0.1"
 
 
+@ON_POSTGRES_SLOWLY
 @pytest.mark.parametrize("done", [False, True], ids=["not done", "done"])
 def test_a_commit_that_fails_closes_every_other_change_too(breakable: Breakable, *, done: bool) -> None:
     table = breakable.table

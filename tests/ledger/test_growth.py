@@ -35,6 +35,7 @@ def _steps_of_a_release(world: World) -> int:
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_release_takes_as_many_steps_whatever_is_stored(world: World) -> None:
     _grow(world, 10)

@@ -109,7 +109,6 @@ def test_every_release_is_examined_where_there_are_thousands(epsilon: str) -> No
     assert failures(audit(mpq(epsilon), mpq(20), grid_refinement=4, most_releases=10**4)) == []
 
 
-@pytest.mark.slow
 @settings(FAST, max_examples=1)
 @given(epsilons, st.integers(2, 10**4), st.integers(1, 3))
 def test_statistics_of_neighbours_lose_no_more_than_epsilon(epsilon: mpq, rows: int, rows_per_unit: int) -> None:

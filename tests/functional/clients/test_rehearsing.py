@@ -47,7 +47,6 @@ def run_program(penguins: Dataset) -> list[Any]:
     ]
 
 
-@pytest.mark.slow
 def test_a_whole_program_is_rehearsed_and_then_runs_unchanged(service: Service, people: People) -> None:
     with Client(service.url, people.ada, rehearse=True) as client:
         rehearsed = run_program(client.dataset("penguins"))

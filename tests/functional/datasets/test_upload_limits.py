@@ -27,8 +27,6 @@ from upload_bombs import (
 )
 from workbooks import MAIN, workbook_of_xml
 
-pytestmark = pytest.mark.slow
-
 MEMORY, DISK, OPEN = 96 * 2**20, 2**20, 4
 COLUMNS = 20
 DRAFTS = "/v1/drafts"
@@ -98,6 +96,7 @@ def test_more_disk_than_an_upload_may_take(limited: Service, owner: httpx.Client
     assert what.endswith("SNAPLEDGER_MAX_UPLOAD_DISK_BYTES")
 
 
+@pytest.mark.slow
 def test_more_time_than_an_upload_may_take(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/ledger.sqlite3"
     with serving(tmp_path, url, MAX_UPLOAD_SECONDS="1") as service:
@@ -138,6 +137,7 @@ def test_an_upload_whose_client_hangs_up(limited: Service, owner: httpx.Client) 
     assert limited.upload(owner, metadata(X_COLUMNS), numbers_csv(3).encode()).status_code == 201
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, 503), (signal.SIGSEGV, 422)])
 def test_a_reader_that_dies(limited: Service, owner: httpx.Client, number: int, status: int) -> None:
     with limited.unchanged():
@@ -167,6 +167,7 @@ def test_readers_know_no_secret(limited: Service, owner: httpx.Client) -> None:
     assert becomes(lambda: not readers_of(limited.pid))
 
 
+@pytest.mark.slow
 def test_drafts_have_the_same_limits(limited: Service, owner: httpx.Client) -> None:
     """Of memory, and of open uploads; and a draft ends when its client hangs up. Nothing is left."""
     before = limited.resident_bytes()
@@ -229,6 +230,7 @@ def sourced(owner: httpx.Client, table: str, **more: Any) -> httpx.Response:
     return owner.post("/v1/datasets", json={**metadata(X_COLUMNS), "source": source, **more})
 
 
+@pytest.mark.slow
 def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, postgres_server: str) -> None:
     statements = (
         "DROP SCHEMA IF EXISTS limits CASCADE",
@@ -255,6 +257,7 @@ def test_snapshots_have_the_same_limits(limited: Service, owner: httpx.Client, p
         assert becomes(lambda: not readers_of(limited.pid))
 
 
+@pytest.mark.slow
 def test_files_are_read_beside_more_than_a_thousand_connections(limited: Service, owner: httpx.Client) -> None:
     """Whatever waits for a reader must not depend on the number of its descriptor, as select() does."""
     url = httpx.URL(limited.url)

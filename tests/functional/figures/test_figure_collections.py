@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table, a_name
 from sqlalchemy import ColumnElement, Executable, Row, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
@@ -314,6 +315,7 @@ def problems_of(service: Service, name: str) -> list[str]:
     return [each["what"] for each in found if name in each["what"]]
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 @pytest.mark.parametrize("changed", ["title", "member", "viewer", "withheld"])
 def test_what_was_changed_in_the_database_is_not_shown(service: Service, world: World, changed: str) -> None:
     world.put(world.mass, world.far)

@@ -185,7 +185,7 @@ def test_collections_catch_up_after_either_side_was_away(
     assert copied_board(target_url) == expected
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_it_catches_up_after_either_side_was_away(
     alone: Service, services: Services, table: Table, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -376,7 +376,7 @@ def test_a_reader_of_one_view_gets_no_row_of_another_dataset(
     assert seen == ["mine"]
 
 
-@ON_POSTGRES_SLOWLY
+@pytest.mark.slow
 def test_a_copy_from_before_gets_the_columns_that_were_added(
     services: Services, alone: Service, target: FiguresDatabase, target_url: str
 ) -> None:
@@ -475,7 +475,7 @@ def test_a_copy_that_was_damaged_is_put_right(
         assert write() == 0, statements
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
     services: Services, table: Table, target: FiguresDatabase, target_url: str, tmp_path: Path
 ) -> None:
@@ -507,7 +507,7 @@ def test_a_copy_is_of_one_ledger_and_others_leave_it_alone(
         startup.close_services(other)
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_it_may_be_a_schema_that_was_given_to_a_user_who_may_create_no_other(
     services: Services, table: Table, target_url: str
 ) -> None:
@@ -579,7 +579,7 @@ def test_what_was_written_of_another_history_is_written_again(
     assert copied_board(target_url) == [("board", 1, table.name, "mass")]
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_operators_see_what_is_pending_while_it_is_away(alone: Service, table: Table) -> None:
     publish(table, "mass", table.fresh({"kind": "mean", "column": "mass"}, epsilon="1")["id"])
     away = SecretStr("postgresql://127.0.0.1:1/nobody")

@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import X_COLUMNS, Service, numbers_csv, pages, whole_list
 
 MEAN = {"kind": "mean", "column": "x"}
@@ -24,6 +25,7 @@ def as_others_read(release: dict[str, Any]) -> dict[str, Any]:
     return release | {"budget": release["budget"] | {"allowance_remaining": None}}
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_every_list_has_pages(service: Service) -> None:
     """Lists are `{"principals" | "datasets" | "releases" | "entries": […], "next": null or the next after}`; `after` is
     exclusive, oldest first."""
@@ -62,6 +64,7 @@ def test_the_list_of_principals_has_pages(service: Service) -> None:
     assert [one for page in pages(table.owner, grantees, 50, order="newest") for one in page] == oldest[::-1]
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_a_page_has_a_hundred_unless_it_is_said(service: Service) -> None:
     """`limit` 1 to 1,000, default 100."""
     table = service.table(X_COLUMNS, numbers_csv(20))

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from alembic.script import ScriptDirectory
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import X_COLUMNS, Service, Table, numbers_csv, serving, told
 from sqlalchemy import text
 
@@ -117,6 +118,7 @@ def assert_problem(answer: httpx.Response, status: int, kind: str) -> None:
     assert (answer.status_code, answer.json()["type"]) == (status, f"/problems/{kind}"), answer.text
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_every_call_by_every_role(service: Service, table: Table, insiders: dict[str, httpx.Client]) -> None:
     """Roles: `admin` (principals; everything that an owner may, on every dataset), `owner` (registers datasets; manages
     its own), `auditor` (reads every dataset's metadata, budget, ledger and releases; nothing else), `analyst` (plans
@@ -143,6 +145,7 @@ def test_every_call_of_the_interface_is_in_the_tables_above(one_service: Service
     assert missing == {("GET", path) for path in ("/healthz", "/readyz", "/metrics", "/v1/sign-on")}
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_what_a_caller_may_not_see_does_not_exist(service: Service, table: Table) -> None:
     """404 (what a caller may not see does not exist)."""
     release_id = table.fresh(MEAN, epsilon=1)["id"]

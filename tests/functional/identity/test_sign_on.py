@@ -253,7 +253,6 @@ def test_a_rotated_key_ends_no_session(service: Service, issuer: SignOnProvider,
     assert browser.sign_on() == "done"
 
 
-@pytest.mark.slow
 def test_a_provider_that_is_away_ends_no_session(service: Service, issuer: SignOnProvider, browser: Browser) -> None:
     """503 and not 401, so that the page keeps its session and tries again; keys go on working."""
     browser.sign_on()
@@ -274,7 +273,6 @@ def test_a_provider_that_is_away_ends_no_session(service: Service, issuer: SignO
     assert name_of(service, browser.token()) == issuer.person
 
 
-@pytest.mark.slow
 def test_sign_out_works_while_the_provider_is_away(issuer: SignOnProvider, browser: Browser) -> None:
     browser.sign_on()
     time.sleep(1.1)

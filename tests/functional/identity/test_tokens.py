@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from provider import AUDIENCE, Provider, elliptic, encoded, provider, public_pem, published, rsa_key
 from service_world import X_COLUMNS, Service, a_name, numbers_csv, serving, whole_list
 from sqlalchemy import make_url
@@ -112,6 +113,7 @@ def test_a_token_s_principal_works_like_one_with_a_key(service: Service, issuer:
     assert next(one for one in listed if one["name"] == name)["subject"] == name
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_an_owner_by_token_registers(service: Service, issuer: Provider) -> None:
     owner = service.client(issuer.token(a_name("keeper"), ("owners",)))
     metadata = {"name": a_name("table"), "epsilon_limit": "1", "columns": X_COLUMNS}

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import httpx
-import pytest
 from command_line import Done, run
+from lengths import ON_POSTGRES_SLOWLY
 from service_world import Table, key_of, serving
 from sqlalchemy import Connection, func, select, text, update
 from tampering import COLUMNS, CSV, MEAN, keyring_of
@@ -44,7 +44,7 @@ def unsealed(connection: Connection) -> list[int]:
     ]
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_an_old_ledger_is_sealed_when_it_is_migrated(tmp_path: Path, database_url: str) -> None:
     settings = {"DATABASE_URL": database_url, "DATA_DIR": str(tmp_path / "data")}
 

@@ -4,12 +4,12 @@ import secrets
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 from command_line import refused, run
+from lengths import ON_POSTGRES_SLOWLY
 from service_world import X_COLUMNS, Table, numbers_csv, serving
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_old_tables_are_reindexed_while_the_service_runs(tmp_path: Path, database_url: str) -> None:
     """Computes the codes and the sums of the stored tables again, and says so."""
     folder, secret = tmp_path / "home", secrets.token_hex(32)

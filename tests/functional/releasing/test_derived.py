@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from filtered_table import COLUMNS, content
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import X_COLUMNS, Service, Table, numbers_csv
 
 PRECISE: dict[str, Any] = {"epsilon": "1000", "grid_refinement": 30}
@@ -57,6 +58,7 @@ VALUES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_values(table: Table) -> None:
     for statistic, expected in VALUES:
         answer = ask(table, statistic)

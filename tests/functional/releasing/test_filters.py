@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from filtered_table import COLUMNS, content
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table
 
 A = {"k": {"in": ["a"]}}
@@ -106,6 +107,7 @@ def test_what_the_parts_of_a_release_are(one_service: Service, rows_per_unit: in
     assert joint["mechanism"] == histogram["mechanism"]
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_reuse_knows_a_filter_however_it_is_written(service: Service) -> None:
     table = service.table(COLUMNS, content())
     first = table.release(
@@ -129,6 +131,7 @@ def test_reuse_knows_a_filter_however_it_is_written(service: Service) -> None:
         assert table.release({"kind": "count", "where": other}, epsilon="0.5").status_code == 201
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_reuse_of_a_table_at_another_alpha(service: Service) -> None:
     table = service.table(COLUMNS, content())
     statistic = {

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from lengths import ON_POSTGRES_SLOWLY, SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table, pages, serving
 from sqlalchemy import text
 
@@ -39,7 +40,7 @@ def stored_bytes(service: Service) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
-@pytest.mark.slow
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_a_large_answer_is_stored_small_and_replayed_to_the_byte(service: Service) -> None:
     table = table_of(service)
     before = stored_bytes(service)
@@ -70,6 +71,7 @@ def test_simultaneous_twins_of_a_large_release_have_one_answer(one_service: Serv
     assert table.budget()["epsilon_spent"] == "0.5"
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 @pytest.mark.parametrize("key", [None, "key"])
 def test_a_small_answer_follows_a_large_one_in_a_batch(service: Service, key: str | None) -> None:
     """The row of the large one is written at once, those of the small one together and later."""
@@ -95,7 +97,7 @@ def test_a_page_ends_by_bytes_and_the_next_goes_on(service: Service) -> None:
     assert all(len(page) == 1 or len(json.dumps(page, separators=(",", ":"))) <= 2**23 for page in listed)
 
 
-@pytest.mark.slow
+@ON_POSTGRES_SLOWLY
 def test_what_a_principal_stores_has_a_limit(small_service: Service) -> None:
     table = table_of(small_service)
     mean = {"kind": "mean", "column": "x"}

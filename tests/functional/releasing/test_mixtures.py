@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table
 
 COLUMNS: dict[str, dict[str, Any]] = {
@@ -103,7 +104,7 @@ def ask_derived(table: Table, chance: random.Random) -> Decimal:
     return sum(charged, Decimal(0))
 
 
-@pytest.mark.slow
+@SERVICE_ON_POSTGRES_SLOWLY
 @pytest.mark.parametrize(
     ("seed", "rows_per_unit"),
     [(1, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, 1), (3, 1), (3, 2)))],

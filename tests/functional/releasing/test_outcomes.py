@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from prometheus_client.parser import text_string_to_metric_families
 from service_world import Service, Table, becomes, numbers_csv
 
@@ -54,6 +55,7 @@ def logged(table: Table) -> Counter[tuple[str, str, str]]:
     return Counter((line["statistic"], line["outcome"], line["charged"]) for line in ours)
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_each_question_has_one_outcome(service: Service, way: str) -> None:
     table, kinds = service.table(COLUMNS, ROWS), REQUESTS[way][1]
     steps = [("once", 201, "fresh"), ("once", 201, "replayed"), ("known", 200, "reused"), ("known", 200, "replayed")]
@@ -82,6 +84,7 @@ def test_a_refused_question_has_none(service: Service, way: str) -> None:
     assert (counted(service), logged(table)) == (before, Counter())
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_of_simultaneous_twins_one_is_fresh(service: Service, way: str) -> None:
     table, kinds = service.table(COLUMNS, ROWS), REQUESTS[way][1]
     before = counted(service)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 import random_questions
 from filtered_table import COLUMNS, ROWS, content
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table, told
 
 Body = dict[str, Any]
@@ -88,6 +89,7 @@ def twin(service: Service) -> Table:
     return service.table(COLUMNS, rows)
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_a_rehearsal_depends_on_public_metadata_alone_and_leaves_nothing(
     service: Service, table: Table, twin: Table
 ) -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from lengths import SERVICE_ON_POSTGRES_SLOWLY
 from service_world import Service, Table
 
 MEAN = {"kind": "mean", "column": "x"}
@@ -146,6 +147,7 @@ def test_the_allowance_refuses_before_the_dataset_does(service: Service) -> None
     assert table.budget()["epsilon_spent"] == "0.000000001"
 
 
+@SERVICE_ON_POSTGRES_SLOWLY
 def test_two_principals_cannot_drain_more_than_there_is(service: Service) -> None:
     table = service.table(COLUMNS, csv_of(50), limit="1", allowance="1")
     _, other = table.another("1")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lengths import ON_POSTGRES_SLOWLY
 from report_world import COLUMNS, CONTENT, define, last_run, problems, put_back, rows_now, succeed
 from service_world import Service, Table, key_of, serving
 from tampering import unconstrained
@@ -24,8 +25,6 @@ from app.db.session import WriteSession
 from app.services.context import Services
 from app.services.figures import publishing
 from app.services.operations.report_worker import carry_out_all
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -79,6 +78,7 @@ def assert_done_once(table: Table) -> None:
         assert table.owner.get(f"{table.path}/figures/{figure}").json()["version"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_crash_at_any_step_debits_and_publishes_once(
     idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
@@ -102,6 +102,7 @@ def test_a_crash_at_any_step_debits_and_publishes_once(
     assert idle.admin.get("/v1/audit/verification").json()["valid"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_two_replicas_at_once_debit_and_publish_once(idle: Service, replicas: list[Services], table: Table) -> None:
     with ThreadPoolExecutor(2) as pool:
@@ -113,6 +114,7 @@ def test_two_replicas_at_once_debit_and_publish_once(idle: Service, replicas: li
     assert table.owner.get(f"{table.path}/reports/monthly").json()["epsilon_spent"] == "4.5"
 
 
+@ON_POSTGRES_SLOWLY
 def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas: list[Services], table: Table) -> None:
     after = succeed(idle, table)
     (run,) = table.owner.get(f"{after.path}/reports/monthly/runs").json()["runs"]
@@ -124,6 +126,7 @@ def test_what_was_queued_is_done_by_the_next_that_works(idle: Service, replicas:
     assert_done_once(last)
 
 
+@ON_POSTGRES_SLOWLY
 def test_a_run_that_is_put_back_before_it_is_published_is_found(
     idle: Service, replicas: list[Services], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_run_that_is_put_back_before_it_is_published_is_found(
     assert idle.admin.get("/v1/audit/verification").json()["problems"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_killed_service_goes_on_when_it_is_started_again(tmp_path: Path, database_url: str) -> None:
     settings = {"ADMIN_KEY": secrets.token_urlsafe(32), "SECRET": secrets.token_hex(32)}
