@@ -56,7 +56,9 @@ RUNS = (
         "Durable releases and plans on SQLite",
         "throughput.py",
         "The bare endpoint parses the same body and, for releases, makes one durable commit. Each fresh release "
-        "checks and debits its budget, computes, draws, and appends to the hash chain, all in one durable transaction.",
+        "checks and debits its budget, computes, draws, and appends to the hash chain, all in one durable transaction. "
+        "`bare, a release's rows` is an endpoint that only reads and writes the rows of a release, in a transaction "
+        "of its own, with their seals and one draw: no key, question or budget is checked.",
         _SHORT,
         peers=(Peers(("contest",), "snapledger", **_OF_SERVERS),),
     ),

@@ -26,13 +26,15 @@ def _make(path: str, key: str, *, reuse: bool) -> Callable[[], bytes]:
     return lambda: fixed
 
 
-def _release(key: str, datasets: int) -> Callable[[], bytes]:
+def _release(
+    key: str, datasets: int, address: Callable[[int], str] = "/v1/datasets/t{}/releases".format
+) -> Callable[[], bytes]:
     """Return a function that returns fresh releases, each with its key; the datasets take turns."""
     body = json.dumps(BODY | {"grid_refinement": 0, "reuse": False}).encode()
 
     def make() -> bytes:
         number = next(_keys)
-        path = f"/v1/datasets/t{number % datasets}/releases"
+        path = address(number % datasets)
         return load.request(path, key, body, f"Idempotency-Key: {number}\r\n")
 
     return make
@@ -48,10 +50,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        place = Path(folder)
+        place, rows_place = Path(folder), Path(folder) / "rows"
+        rows_place.mkdir()
         with (
             servers.databases(on_postgres=asked.postgres) as create,
             servers.bare(place, create("bare"), asked.workers) as bare,
+            servers.bare(rows_place, create("rows"), asked.workers, application="bare_release") as bare_rows,
             servers.snapledger(place, create("ours"), asked.workers) as service,
         ):
             rows = "x\n" + "".join(f"{i % 101}\n" for i in range(344))
@@ -64,14 +68,16 @@ def main() -> None:
                 "bare, on the event loop": (bare.port, _make("/durable-async", "", reuse=False)),
             }
             contests = {
-                f"releases, {asked.clients} clients": (
+                f"releases{place_of}, {asked.clients} clients": (
                     asked.clients,
-                    durable | {ours: (service.port, _release(service.key, 1))},
-                ),
-                f"releases on {DATASETS} datasets, {asked.clients} clients": (
-                    asked.clients,
-                    durable | {ours: (service.port, _release(service.key, DATASETS))},
-                ),
+                    durable
+                    | {
+                        "bare, a release's rows": (bare_rows.port, _release("", datasets, "/releases/{}".format)),
+                        ours: (service.port, _release(service.key, datasets)),
+                    },
+                )
+                for place_of, datasets in (("", 1), (f" on {DATASETS} datasets", DATASETS))
+            } | {
                 "plans, 1 client": (
                     1,
                     {
