@@ -1,5 +1,6 @@
 """The service as its users meet it: a process of its own behind a socket. Every answer is held against its contract."""
 
+import atexit
 import itertools
 import json
 import os
@@ -251,9 +252,6 @@ def pages(client: httpx.Client, path: str, limit: int, **more: str) -> Iterator[
         query["after"] = following
 
 
-_held: list[socket.socket] = []
-
-
 def free_port() -> int:
     """A port for a server, which no other program is given as long as this one runs.
 
@@ -263,7 +261,7 @@ def free_port() -> int:
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     holder.bind(("127.0.0.1", 0))
-    _held.append(holder)
+    atexit.register(holder.close)
     port: int = holder.getsockname()[1]
     return port
 
