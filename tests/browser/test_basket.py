@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from asking import ask_for, choose_categories, count_missing
+from asking import ask_for, choose_categories, count_missing, wait_for
 from dashboard import Dashboard, Penguins
 from playwright.sync_api import Locator, Page, Route, expect
 from service_world import Service
@@ -108,10 +108,20 @@ def test_a_basket_stays_in_its_tab_and_is_priced_as_a_whole(opened: Opened, peng
     page.get_by_role("link", name="Overview").click()
     page.get_by_role("link", name="Ask a question").click()
     expect(basket(page).get_by_role("listitem")).to_have_count(2)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/batches/plan", hold)
     basket(page).get_by_role("button", name="Remove from the basket: mean").click()
     expect(basket(page).get_by_role("listitem")).to_have_count(1)
-    expect(basket(page).get_by_role("heading")).to_be_focused()
+    expect(basket(page).get_by_role("heading")).to_be_focused()  # before the price is known, and after
+    wait_for(page, lambda: held)
+    held[-1].continue_()
+    page.unroute("**/batches/plan")
     expect(basket(page).get_by_role("button", name="Release all for")).not_to_contain_text("0.5")
+    expect(basket(page).get_by_role("heading")).to_be_focused()
     basket(page).get_by_role("button", name="Empty the basket").click()
     expect(basket(page)).to_be_hidden()
 

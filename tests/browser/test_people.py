@@ -1,6 +1,7 @@
 """Who signs in, what each role finds, and what owners and admins rule."""
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -270,13 +271,20 @@ def test_a_long_ledger_is_shown_in_parts(opened: Opened, penguins: Penguins) -> 
     expect(entries).to_have_text(["1"])
 
 
+def expires(service: Service, name: str, seconds: float) -> bool:
+    """Make a principal whose key expires so soon, and wait for that if it is today; False: it came too late."""
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    body = {"name": name, "role": "analyst", "key_expires_at": at.isoformat()}
+    made = service.admin.post("/v1/principals", json=body)
+    if made.status_code == 201 and seconds < 86_400:
+        time.sleep(max(0, (at - datetime.now(UTC)).total_seconds()))
+    return made.status_code == 201
+
+
 def test_a_key_that_has_expired_is_told(opened: Opened, service: Service) -> None:
     names = {end: a_name("visitor") for end in ("past", "future")}
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
-    for name in names.values():
-        body = {"name": name, "role": "analyst", "key_expires_at": tomorrow.isoformat()}
-        assert service.admin.post("/v1/principals", json=body).status_code == 201
-    service.expire_key(names["past"])
+    for end, seconds in (("past", (2, 10, 60)), ("future", (86_400,))):
+        assert any(expires(service, names[end], after) for after in seconds)  # a slow machine is given longer
     page = opened().sign_in(service.admin_key, "#/principals")
     expect(page.get_by_role("row", name=names["past"]).locator(".badge")).to_have_text("expired")
     expect(page.get_by_role("row", name=names["future"]).locator(".badge")).to_have_count(0)

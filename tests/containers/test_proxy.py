@@ -218,7 +218,8 @@ def test_one_replica_is_enough_and_none_is_a_problem(fleet: Fleet) -> None:
                 _until(lambda: _answers_at_once(table.analyst, 10))  # the proxy has noticed
                 asked = [table.release(MEAN, key=f"k{n}", epsilon="0.1", reuse=False).status_code for n in range(10)]
                 assert asked == [201] * 10
-        _until(lambda: table.analyst.get("/v1/me", timeout=5).status_code == 503)
+        # The proxy looks for a replica for five seconds before it says so.
+        _until(lambda: table.analyst.get("/v1/me", timeout=20).status_code == 503)
         answer = table.analyst.get("/v1/me")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert answer.json()["type"] == "/problems/unavailable"

@@ -106,7 +106,8 @@ export function basketView(name, people, answer, afterwards) {
           click: () => {
             removeFromBasket(name, at);
             announce("The question is removed from the basket.");
-            show().then(() => focusOn(element.hidden ? "main h1" : ".basket h2"));
+            show();
+            focusOn(element.hidden ? "main h1" : ".basket h2"); // the button is gone
           },
         },
         "Remove",
@@ -125,6 +126,7 @@ export function basketView(name, people, answer, afterwards) {
           : `Release all for ε ${costText(total)}`,
     );
     element.hidden = questions.length === 0;
+    const isFocused = document.activeElement === element.querySelector("h2");
     fill(
       element,
       h("h2", { tabindex: "-1" }, `Basket: ${questions.length} ${questions.length === 1 ? "question" : "questions"}`),
@@ -154,6 +156,7 @@ export function basketView(name, people, answer, afterwards) {
       ),
       trouble,
     );
+    if (isFocused) focusOn(".basket h2");
   }
   const show = cancelPrevious(async (signal) => {
     const questions = basketOf(name);
