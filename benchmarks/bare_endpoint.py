@@ -13,8 +13,8 @@ from typing import Any
 
 import psycopg
 import pysqlite3.dbapi2 as sqlite
+from bare_question import Question
 from fastapi import FastAPI
-from pydantic import BaseModel
 from starlette.responses import Response
 
 DATABASE = os.environ["BARE_DATABASE"]
@@ -47,17 +47,6 @@ else:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, body TEXT)")
-
-
-class Question(BaseModel):
-    """The body of a plan or a release, as pydantic parses it."""
-
-    statistic: dict[str, Any]
-    epsilon: str
-    alpha: float = 0.05
-    gamma: float = 0.05
-    grid_refinement: int = 0
-    reuse: bool = True
 
 
 @app.post("/plain")

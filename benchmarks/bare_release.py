@@ -18,8 +18,8 @@ from typing import Annotated, Any
 import gmpy2
 import psycopg
 import pysqlite3.dbapi2 as sqlite
+from bare_question import Question
 from fastapi import FastAPI, Header
-from pydantic import BaseModel
 
 DATABASE = os.environ["BARE_DATABASE"]
 ON_POSTGRES = DATABASE.startswith("postgresql://")
@@ -79,17 +79,6 @@ _prepare()
 for _number in range(CONNECTIONS if ON_POSTGRES else 1):
     _idle.put(_connect())
 app = FastAPI()
-
-
-class Question(BaseModel):
-    """The body of a release, as pydantic parses it."""
-
-    statistic: dict[str, Any]
-    epsilon: str
-    alpha: float = 0.05
-    gamma: float = 0.05
-    grid_refinement: int = 0
-    reuse: bool = True
 
 
 @contextmanager
