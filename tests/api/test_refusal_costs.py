@@ -214,7 +214,7 @@ def no_collector() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [11, 1])
 @pytest.mark.parametrize(("model", "body"), BODIES, ids=lambda part: part.__name__ if isinstance(part, type) else "")
 def test_a_refusal_takes_a_time_in_proportion_to_the_body(
     model: type[RequestModel], body: dict[str, Any], stride: int, no_collector: None

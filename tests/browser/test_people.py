@@ -271,8 +271,8 @@ def test_a_long_ledger_is_shown_in_parts(opened: Opened, penguins: Penguins) -> 
     expect(entries).to_have_text(["1"])
 
 
-def expires(service: Service, name: str, seconds: float) -> bool:
-    """Make a principal whose key expires so soon, and wait for that if it is today; False: it came too late."""
+def make_expiring(service: Service, name: str, seconds: float) -> bool:
+    """Make a principal whose key expires so soon, and wait for that unless it is a day; False: it came too late."""
     at = datetime.now(UTC) + timedelta(seconds=seconds)
     body = {"name": name, "role": "analyst", "key_expires_at": at.isoformat()}
     made = service.admin.post("/v1/principals", json=body)
@@ -284,7 +284,7 @@ def expires(service: Service, name: str, seconds: float) -> bool:
 def test_a_key_that_has_expired_is_told(opened: Opened, service: Service) -> None:
     names = {end: a_name("visitor") for end in ("past", "future")}
     for end, seconds in (("past", (2, 10, 60)), ("future", (86_400,))):
-        assert any(expires(service, names[end], after) for after in seconds)  # a slow machine is given longer
+        assert any(make_expiring(service, names[end], after) for after in seconds)  # a slow machine is given longer
     page = opened().sign_in(service.admin_key, "#/principals")
     expect(page.get_by_role("row", name=names["past"]).locator(".badge")).to_have_text("expired")
     expect(page.get_by_role("row", name=names["future"]).locator(".badge")).to_have_count(0)

@@ -125,7 +125,7 @@ def test_the_worst_rows_give_the_same_integers_everywhere(near: Tables, everywhe
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [pytest.param("snapshot", marks=pytest.mark.slow), "live"])
+@pytest.mark.parametrize("place", ["snapshot", "live"])
 def test_the_worst_rows_give_the_same_integers_together(
     near: Tables, everywhere: dict[str, str], place: str, monkeypatch: Any
 ) -> None:
