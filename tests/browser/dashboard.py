@@ -95,9 +95,12 @@ class Dashboard:
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
+        self._fetched: set[Request] = set()  # what is being fetched
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._asked)
+        self.page.on("requestfinished", self._ended)
+        self.page.on("requestfailed", self._ended)
 
     def _heard(self, message: ConsoleMessage) -> None:
         # Chromium itself notes each refusal; that the page copes with those is what the tests are about.
@@ -108,6 +111,10 @@ class Dashboard:
         is_visit = self._provider != "" and request.url.startswith(self._provider) and request.is_navigation_request()
         if not is_visit:  # no script of ours asks a provider, but people go to its pages
             self.requests.append(request.url)
+        self._fetched.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self._fetched.discard(request)
 
     def open(self, fragment: str = "") -> Page:
         self.page.goto(f"{self.url}/{fragment}")
@@ -128,9 +135,22 @@ class Dashboard:
 
     def settled(self) -> None:
         """Until nothing is fetched any more, or planned, and the charts are drawn."""
-        self.page.wait_for_load_state("networkidle")
+        self._wait_for_quiet()
         self.wait_until("document.querySelector('[aria-busy=true]') === null")
         self.wait_until("[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg'))")
+
+    def _wait_for_quiet(self) -> None:
+        """Until nothing was fetched for half a second.
+
+        Playwright's `networkidle` is told once for each document, and never if it came before the page was parsed.
+        """
+        quiet = 0
+        for _ in range(TIMEOUT_MS // 50):
+            self.page.wait_for_timeout(50)
+            quiet = 0 if self._fetched else quiet + 50
+            if quiet == 500:
+                return
+        raise AssertionError([request.url for request in self._fetched])
 
     def wait_until(self, expression: str) -> None:
         """Playwright's own way to wait evaluates in the page, which the Content-Security-Policy forbids."""

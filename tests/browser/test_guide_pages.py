@@ -29,7 +29,6 @@ def test_a_page(browser: Browser, url: str, page: str, scheme: str, width: int) 
     reader = Dashboard(browser, url, color_scheme=scheme, viewport={"width": width, "height": 900})
     try:
         shown = reader.open(f"{page}.html")
-        shown.wait_for_load_state("networkidle")
         assert shown.locator("h1").count() == 1
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         reader.assert_accessible()
