@@ -205,14 +205,13 @@ def _execute(  # noqa: PLR0913 - each option by its name
     Raises:
         DBAPIError: the driver's error, as Core would raise it; a connection that broke is invalidated.
     """
-    driver_error = connection.dialect.loaded_dbapi.Error
     try:
         if many:
             cursor.executemany(text, bound)
         else:
             cursor.execute(text, bound, **options)
         return cursor.fetchall() if fetch else []
-    except driver_error as error:
+    except connection.dialect.loaded_dbapi.Error as error:
         raise _translate(connection, error, text) from error
 
 

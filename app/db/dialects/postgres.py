@@ -73,16 +73,22 @@ class Postgres:
         except dialect.loaded_dbapi.Error:
             raise InvalidatePoolError from None  # and the pool opens another
 
+    def take_reader(self) -> Connection:
+        """Return a connection for reading, without a transaction: each statement has its own snapshot."""
+        return self._pool.connect()
+
+    @staticmethod
+    def return_reader(connection: Connection) -> None:
+        """Let others use a connection of `take_reader`."""
+        connection.close()
+
     @contextmanager
-    def reading(self, *, begun: bool = True) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
         """Open one snapshot for all statements, as on SQLite. A read-only one never fails with a serialization error.
 
-        If `begun` is false, each statement has its own snapshot, which saves two round trips.
+        That takes two more round trips than `take_reader`.
         """
         with self._pool.connect() as connection:
-            if not begun:
-                yield connection
-                return
             execute_text(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
             execute_text(connection, "COMMIT")  # after a ROLLBACK the driver would prepare every statement again

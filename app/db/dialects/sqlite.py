@@ -66,29 +66,46 @@ class Sqlite:
             self._readers.put(None)
         self._migrator = _engine(partial(connect, path, limits.migration_seconds, foreign_keys=False))
 
-    @contextmanager
-    def reading(self, *, begun: bool = True) -> Iterator[Connection]:
-        """Open one snapshot, which begins with the first statement. If `begun` is false, each statement has its own."""
+    def take_reader(self) -> Connection:
+        """Return a connection for reading, without a transaction: each statement has its own snapshot.
+
+        Raises:
+            UnavailableError: none became free in time.
+        """
         try:
-            connection = self._readers.get(timeout=self._limits.queue_seconds)
+            kept = self._readers.get(timeout=self._limits.queue_seconds)
         except Empty:
             raise UnavailableError("no database connection became free in time") from None
+        try:
+            return kept or self._reader.connect()
+        except BaseException:
+            self._readers.put(None)
+            raise
+
+    def return_reader(self, connection: Connection) -> None:
+        """Let others use a connection of `take_reader`, unless it is broken or its transaction could not be ended."""
         kept = None
         try:
-            connection = connection or self._reader.connect()
-            if begun:
-                execute_text(connection, "BEGIN")
+            if not (connection.closed or connection.invalidated) and not _is_in_transaction(connection):
+                kept = connection
+            else:
+                connection.close()
+        finally:
+            self._readers.put(kept)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open one snapshot, which begins with the first statement."""
+        connection = self.take_reader()
+        try:
+            execute_text(connection, "BEGIN")
             try:
                 yield connection
             finally:
                 if not (connection.closed or connection.invalidated):
-                    if begun:
-                        execute_text(connection, "ROLLBACK")
-                    kept = connection
+                    execute_text(connection, "ROLLBACK")
         finally:
-            if kept is None and connection is not None:
-                connection.close()
-            self._readers.put(kept)
+            self.return_reader(connection)
 
     @contextmanager
     def writing(self, dataset_id: int | None = None) -> Iterator[Connection]:
@@ -121,8 +138,7 @@ class Sqlite:
     @staticmethod
     def is_intact(connection: Connection) -> bool:
         """Return whether a transaction is open: SQLite rolls one back when a disk is full."""
-        driver: Any = connection.connection.driver_connection
-        return bool(driver.in_transaction)
+        return _is_in_transaction(connection)
 
     def _begin(self, connection: Connection) -> None:
         """Begin the transaction when no other process writes.
@@ -167,6 +183,11 @@ def _make_private(path: Path) -> None:
     private_files.make_private_file(path)
     for suffix in ("", "-wal", "-shm", "-journal"):
         private_files.narrow(path.with_name(path.name + suffix))
+
+
+def _is_in_transaction(connection: Connection) -> bool:
+    driver: Any = connection.connection.driver_connection
+    return bool(driver.in_transaction)
 
 
 def _was_rolled_back(connection: Connection) -> Connection | None:
