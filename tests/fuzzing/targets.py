@@ -15,7 +15,6 @@ from gmpy2 import mpq
 
 from app.api.json_codec import canonical_text, decode
 from app.api.routers.datasets import to_registration
-from app.api.routers.releases import question_of
 from app.api.schemas.base import validate
 from app.api.schemas.datasets import DatasetRequest
 from app.api.schemas.releases import ReleaseRequest
@@ -115,7 +114,7 @@ def metadata(data: bytes) -> None:
 def questions(data: bytes) -> None:
     """A statistic with its filters is refused in our words, or has a finite mechanism's shape."""
     try:
-        question = question_of(validate(ReleaseRequest, decode(data)))
+        question = validate(ReleaseRequest, decode(data)).question
         statistic = build(question.statistic, COLUMNS, 100, 1)
     except (MalformedJsonError, InvalidRequestError, InvalidStatistic):
         return

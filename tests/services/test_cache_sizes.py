@@ -98,7 +98,8 @@ def test_bodies_take_no_more_than_estimated(value: str) -> None:
 
     def add(place: int) -> Any:
         text = f'{{"n":{place + 2},"epsilon":1,"statistic":{{"kind":"count","where":{where}}}}}'
-        return json_bodies._parse_body(FreePlanRequest, text.encode()).canonical
+        body = json_bodies._parse_body(FreePlanRequest, text.encode())
+        return body.canonical, body.model.question.digest
 
     assert_honest(json_bodies._parse_body.cache, add)
 

@@ -9,7 +9,6 @@ from app.api.parameters.callers import BEARER, CallerOf
 from app.api.parameters.json_bodies import JsonBody
 from app.api.responses import MEDIA_TYPE
 from app.api.routers.datasets import collect_declared_columns
-from app.api.routers.releases import question_of
 from app.api.schemas.planning import DatasetPlan, FreePlan, FreePlanRequest, PlanRequest
 from app.api.server.worker_pool import mark_quick
 from app.roles import Role
@@ -43,7 +42,7 @@ def plan(name: str, caller: CallerOf, body: JsonBody[PlanRequest]) -> Response:
     entered = caller.enter(name)
     entered.require_planning()
     request = body.validate()
-    planned = plans.plan_release(caller.services, entered, question_of(request), _extras(request))
+    planned = plans.plan_release(caller.services, entered, request.question, _extras(request))
     return Response(planned, media_type=MEDIA_TYPE)
 
 
@@ -59,7 +58,7 @@ def plan_without_data(caller: CallerOf, body: JsonBody[FreePlanRequest]) -> Resp
     access.require(principal, Role.ADMIN, Role.OWNER, Role.ANALYST)
     request = body.validate()
     columns = None if request.columns is None else collect_declared_columns(request.columns)
-    question = question_of(request)
+    question = request.question
     asked = hypothetical_datasets.build_statistic(
         question.statistic, HypotheticalDataset(request.n, request.rows_per_unit, columns)
     )

@@ -13,23 +13,9 @@ from app.api.responses import answer_response, release_path, releases_response
 from app.api.schemas import responses
 from app.api.schemas.releases import ReleaseRequest
 from app.api.server.worker_pool import mark_quick
-from app.services.planning.questions import Question
 from app.services.releasing import history, releases
 
 router = APIRouter(prefix="/v1", tags=["releases"], route_class=DirectRoute, dependencies=[BEARER])
-
-
-def question_of(request: ReleaseRequest) -> Question:
-    """Return the question that a request asks."""
-    return Question(
-        statistic=request.statistic.model_dump(),
-        epsilon_nano=request.epsilon,
-        accuracy=request.wanted_accuracy,
-        alpha=request.alpha,
-        gamma=request.gamma,
-        grid_refinement=request.grid_refinement,
-        reuse=request.reuse,
-    )
 
 
 @router.post(
@@ -53,7 +39,7 @@ def release(name: str, caller: CallerOf, body: JsonBody[ReleaseRequest], keys: K
     entered = caller.enter(name, keys)
     request = validate_question(entered, body)
     answer = releases.release(
-        caller.services, entered, question_of(request), idempotency_key(keys, body), rehearse=request.rehearse
+        caller.services, entered, request.question, idempotency_key(keys, body), rehearse=request.rehearse
     )
     location = release_path(answer.body) if answer.status == 201 else None
     return answer_response(answer.body, answer.status, replayed=answer.replayed, location=location)

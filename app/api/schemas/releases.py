@@ -1,5 +1,6 @@
 """The request body of releases, which plans extend."""
 
+from functools import cached_property
 from typing import ClassVar, Self
 
 from gmpy2 import mpq
@@ -22,6 +23,7 @@ from app.api.schemas.field_types.numbers import (
 )
 from app.api.schemas.statistics import Statistic
 from app.dp.mechanism.mechanism import AUTO
+from app.services.planning.questions import Question
 
 
 class ReleaseRequest(RequestModel):
@@ -55,10 +57,18 @@ class ReleaseRequest(RequestModel):
         require_guess(self.relative_accuracy, self.guess, alone=self._guess_alone)
         return self
 
-    @property
-    def wanted_accuracy(self) -> mpq | None:
-        """Return the wanted radius, in the statistic's units."""
-        return compute_wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess)
+    @cached_property
+    def question(self) -> Question:
+        """The question that is asked; made once, since the same bytes are parsed once."""
+        return Question(
+            statistic=self.statistic.model_dump(),
+            epsilon_nano=self.epsilon,
+            accuracy=compute_wanted_accuracy(self.accuracy, self.relative_accuracy, self.guess),
+            alpha=self.alpha,
+            gamma=self.gamma,
+            grid_refinement=self.grid_refinement,
+            reuse=self.reuse,
+        )
 
 
 def require_guess(relative_accuracy: mpq | None, guess: mpq | None, *, alone: bool) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import LRUCache, cached
 from gmpy2 import mpq
@@ -13,6 +13,7 @@ from gmpy2 import mpq
 from app.db.repositories.datasets import Dataset
 from app.dp.errors import AccuracyTrivial, InvalidStatistic
 from app.dp.mechanism.mechanism import GridRefinement, Mechanism
+from app.dp.numbers.exact import round_up
 from app.dp.statistics import Statistic, build
 from app.dp.statistics.treatment import Treatment, list_treatments
 from app.dp.table.sums import Needs
@@ -32,7 +33,7 @@ MIN_CLIFF = mpq(1, 100)
 """The smallest relative drop of the radius at an ε that is reported as a cliff."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """An analyst's question: a statistic, and either an ε (in ledger units) or a radius (in the statistic's units)."""
 
@@ -43,6 +44,11 @@ class Question:
     gamma: mpq
     grid_refinement: GridRefinement
     reuse: bool
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A hash of the question, since it can be megabytes of text."""
+        return hashlib.sha256(_encode(repr(self))).digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +89,23 @@ class Plan:
         return self.radius + self.mechanism.resolution
 
     @cached_property
-    def beyond_cliff(self) -> Mechanism | None:
-        """The mechanism at the next cliff; None if that costs over three times as much or gains too little."""
+    def cliff(self) -> "Cliff | None":
+        """The next cliff; None if it costs over three times as much or gains too little."""
         mechanism = self.mechanism
         epsilon = mechanism.cliff()
         if epsilon > 3 * mechanism.epsilon:
             return None
         beyond = Mechanism.for_epsilon(mechanism.statistic, epsilon, mechanism.gamma, mechanism.grid_refinement)
-        return beyond if is_beyond_cliff(beyond, self.alpha) else None
+        if not is_beyond_cliff(beyond, self.alpha):
+            return None
+        return Cliff(int(epsilon * NANO_PER_EPSILON), round_up(beyond.radius(self.alpha)))
+
+
+class Cliff(NamedTuple):
+    """An ε, in ledger units, above which the radius drops, and the radius there, in the statistic's units."""
+
+    epsilon_nano: int
+    radius: float
 
 
 def is_beyond_cliff(mechanism: Mechanism, alpha: mpq) -> bool:
@@ -117,9 +132,13 @@ def _choose_mechanism(statistic: Statistic, question: Question, most_nano: int) 
 
 
 def _cache_key(dataset: Dataset, question: Question, most_nano: int) -> bytes:
-    """Return a digest as the key, since the columns and the question can be megabytes of text."""
-    asked = repr((dataset.columns, dataset.n, dataset.rows_per_unit, question, most_nano))
-    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
+    """Return a digest as the key, since the columns can be megabytes of text too."""
+    facts = f"{dataset.n} {dataset.rows_per_unit} {most_nano} {dataset.columns}"
+    return hashlib.sha256(question.digest + _encode(facts)).digest()
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _plan_bytes(plan: Plan) -> int:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from gmpy2 import mpq
 
 from app.db.repositories.principals import Principal
-from app.dp.numbers.exact import round_up
 from app.json_text import encode_json, join_object
 from app.ledger.chain import facts
-from app.ledger.units import NANO_PER_EPSILON, epsilon_text
+from app.ledger.units import epsilon_text
 from app.services.access import Access
 from app.services.context import Services
 from app.services.planning import curves, questions
@@ -103,10 +102,7 @@ def _cliff_document(planned: Plan, most_nano: int) -> Document | None:
 
     None if it hardly changes the radius, costs more than three times the plan's ε or more than a release may cost.
     """
-    beyond = planned.beyond_cliff
-    if beyond is None:
+    cliff = planned.cliff
+    if cliff is None or cliff.epsilon_nano > most_nano:
         return None
-    epsilon_nano = int(beyond.epsilon * NANO_PER_EPSILON)
-    if epsilon_nano > most_nano:
-        return None
-    return {"epsilon": epsilon_text(epsilon_nano), "accuracy": round_up(beyond.radius(planned.alpha))}
+    return {"epsilon": epsilon_text(cliff.epsilon_nano), "accuracy": cliff.radius}

@@ -11,7 +11,7 @@ from app.db.repositories.datasets import Dataset
 from app.dp.mechanism import bias as biases
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import json_number, json_probability, round_up
-from app.json_text import encode_json, join_object
+from app.json_text import encode_json, open_object
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services.planning.presentation import Presentation
@@ -144,6 +144,4 @@ def encode_presentation(presentation: Presentation) -> Mapping[str, bytes]:
 
 def encode_plan(dataset: Dataset, plan: Plan, **more: object) -> bytes:
     """Return the JSON of a plan with `more` members, which depend on the current budget and so are not cached."""
-    return join_object(
-        {**encode_common_members(dataset, plan), **{name: encode_json(member) for name, member in more.items()}}
-    )
+    return b"".join([*open_object(encode_common_members(dataset, plan)), b",", encode_json(more)[1:]])
