@@ -20,10 +20,12 @@ import psycopg
 import pysqlite3.dbapi2 as sqlite
 from bare_question import Question
 from fastapi import FastAPI, Header
+from starlette.responses import Response
 
 DATABASE = os.environ["BARE_DATABASE"]
 ON_POSTGRES = DATABASE.startswith("postgresql://")
 CONNECTIONS, DATASETS = 16, 16
+KEY_HASH = hashlib.sha256(b"Bearer key").digest()
 AT = "2026-11-30T00:00:00.000000Z"
 _BYTES, _MARK = ("BYTEA", "%s") if ON_POSTGRES else ("BLOB", "?")
 SCHEMA = f"""
@@ -68,7 +70,7 @@ def _prepare() -> None:
     for statement in filter(str.strip, SCHEMA.split(";")):
         connection.execute(statement)
     once = "ON CONFLICT DO NOTHING"
-    connection.execute(f"INSERT INTO principals VALUES ({_MARK}, 'analyst') {once}", (b"key",))
+    connection.execute(f"INSERT INTO principals VALUES ({_MARK}, 'analyst') {once}", (KEY_HASH,))
     for dataset in range(DATASETS):
         connection.execute(f"INSERT INTO accounts VALUES ({dataset}, 0, 0, {_MARK}, {_MARK}) {once}", (b"", b""))
         connection.execute(f"INSERT INTO allowances VALUES ({dataset}, 0, {_MARK}) {once}", (b"",))
@@ -100,6 +102,26 @@ def _seal(*parts: bytes) -> bytes:
     return seal.digest()
 
 
+@app.post("/plans/{dataset}")
+def plan(dataset: int, question: Question, authorization: Annotated[str, Header()]) -> Response:
+    """Read the caller and what is left, compare one seal, and answer; nothing is planned."""
+    key = hashlib.sha256(authorization.encode()).digest()
+    connection = _idle.get()
+    try:
+        read = connection.execute(
+            "SELECT p.role, a.spent, a.seq, b.spent FROM principals p, accounts a "
+            f"JOIN allowances b ON b.dataset = a.dataset WHERE p.key_hash = {_MARK} AND a.dataset = {_MARK}",
+            (key, dataset),
+        )
+        role, spent, seq, allowance = read.fetchone()
+    finally:
+        _idle.put(connection)
+    seal = _seal(b"%d %d %d %a" % (spent, seq, allowance, role))
+    assert not hmac.compare_digest(seal, key)
+    answer = ANSWER | {"epsilon": question.epsilon, "at": AT}
+    return Response(json.dumps(answer), media_type="application/json")
+
+
 @app.post("/releases/{dataset}")
 def release(dataset: int, question: Question, idempotency_key: Annotated[str, Header()]) -> dict[str, Any]:
     """Draw, and store a release with its debit, as one durable transaction."""
@@ -110,7 +132,7 @@ def release(dataset: int, question: Question, idempotency_key: Annotated[str, He
     text, made = json.dumps(answer).encode(), answer["id"]
     answer_hash, question_hash = hashlib.sha256(text).digest(), hashlib.sha256(asked).digest()
     with _transaction() as sql:
-        principal = sql.execute(f"SELECT role FROM principals WHERE key_hash = {_MARK}", (b"key",))
+        principal = sql.execute(f"SELECT role FROM principals WHERE key_hash = {_MARK}", (KEY_HASH,))
         known = sql.execute(f"SELECT release FROM answers_by_key WHERE key = {_MARK}", (idempotency_key,))
         account = sql.execute(
             "SELECT a.spent, a.seq, a.head, b.spent FROM accounts a JOIN allowances b ON b.dataset = a.dataset "

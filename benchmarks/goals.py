@@ -90,7 +90,7 @@ def _memory(rows: Sequence[Row]) -> float:
 
 
 def _verification(database: str) -> Callable[[Sequence[Row]], float]:
-    return lambda rows: _cell(rows[::-1], "entries a second", database=database)
+    return lambda rows: _cell(rows[::-1], "entries a second", database=database, what="verification")
 
 
 def _registration(what: str) -> Callable[[Sequence[Row]], float]:

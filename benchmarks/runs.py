@@ -58,7 +58,8 @@ RUNS = (
         "The bare endpoint parses the same body and, for releases, makes one durable commit. Each fresh release "
         "checks and debits its budget, computes, draws, and appends to the hash chain, all in one durable transaction. "
         "`bare, a release's rows` is an endpoint that only reads and writes the rows of a release, in a transaction "
-        "of its own, with their seals and one draw: no key, question or budget is checked.",
+        "of its own, with their seals and one draw: no key, question or budget is checked. `bare, a plan's rows` reads "
+        "the caller and what is left, compares one seal and answers: nothing is planned.",
         _SHORT,
         peers=(Peers(("contest",), "snapledger", **_OF_SERVERS),),
     ),
@@ -172,9 +173,18 @@ RUNS = (
         "Verification of a long ledger",
         "verification.py",
         "Every debit has a release with its answer and an idempotency key, whose hashes and seals are checked too. `by "
-        "processor time` is what one core alone would do: on Postgres the server works at the same time.",
+        "processor time` is what one core alone would do: on Postgres the server works at the same time. `rows, "
+        "unpacked and hashed` reads the same rows with the driver alone, unpacks and hashes the answers and computes "
+        "as many seals over as many bytes: what no verification in one process can do without.",
         ("--debits", "50000", "--rounds", "3"),
         ("--debits", "1000000", "--rounds", "3"),
+        (
+            Peers(
+                *(("database", "entries"), "verification", "higher", "entries/s"),
+                server="what",
+                figure="entries a second",
+            ),
+        ),
     ),
     Run(
         "registration",

@@ -83,6 +83,7 @@ def main() -> None:
                     {
                         "bare endpoint": (bare.port, _make("/plain", "", reuse=True)),
                         "bare, on the event loop": (bare.port, _make("/plain-async", "", reuse=True)),
+                        "bare, a plan's rows": (bare_rows.port, _make("/plans/0", "key", reuse=True)),
                         ours: (service.port, _make("/v1/datasets/t0/plan", service.key, reuse=True)),
                     },
                 ),
