@@ -79,7 +79,7 @@ def defined(plan: Plan, drawn: Sequence[mpq]) -> dict[str, Any]:
         lists = {name: values[0] for name, values in lists.items()}
     around, paid = lists.pop("interval"), epsilon_text(plan.epsilon_nano)
     told = summaries.summarise_release(plan, mpq(lists["value_in_range"]) if statistic.bins is None else None)
-    accuracy = documents.accuracy_document(mechanism, plan.alpha) | {"interval": around}
+    accuracy = documents.accuracy_document(plan) | {"interval": around}
     bins: dict[str, Any] = {}
     if statistic.bins is not None:
         described = statistic.bins.describe()
@@ -148,7 +148,7 @@ def test_an_earlier_release_is_the_stored_one_with_another_accuracy(spec: dict[s
     value = expected["value_in_range"]
     listed = [interval(x, plan.mechanism, radius) for x in value] if isinstance(value, list) else None
     around = listed or interval(value, plan.mechanism, radius)
-    expected["accuracy"] = documents.accuracy_document(plan.mechanism, alpha) | {"interval": around}
+    expected["accuracy"] = documents.accuracy_document(at_alpha) | {"interval": around}
     told = summaries.summarise_release(at_alpha, None if isinstance(value, list) else mpq(value))
     expected["summary"] = f"{told}; an earlier release, which cost ε = 0.3, answers this at no cost."
     assert answer == encode_json(expected | {"reused": True, "budget": {"charged": "0"}})

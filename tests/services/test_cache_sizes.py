@@ -23,7 +23,9 @@ from app.engines.sql import cell_queries, shared_queries
 from app.engines.storage import tables
 from app.services.planning import columns, questions
 from app.services.planning.questions import Question
-from app.services.rendering import documents
+from app.services.releasing import reuse
+from app.services.releasing.reuse import EarlierRelease
+from app.services.rendering import documents, summaries
 
 N = 1_000
 INTEGER = {"kind": "integer", "bounds": ["0", "1000000"], "nullable": False}
@@ -79,7 +81,14 @@ def assert_honest(cache: Any, add: Callable[[int], Any]) -> None:
 def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, Any]) -> None:
     columns.decode_columns.cache.clear()
     one = dataset(0)
-    assert_honest(questions.make_plan.cache, lambda place: questions.make_plan(one, question(statistic, place), 10**10))
+
+    def add(place: int) -> None:
+        plan = questions.make_plan(one, question(statistic, place), 10**10)
+        earlier = EarlierRelease(str(place), 1, plan.statistic.identity, plan.mechanism, plan.radius, None)
+        for told in (plan, reuse.plan_reuse(earlier, plan)):
+            summaries.summarise_plan(told)
+
+    assert_honest(questions.make_plan.cache, add)
     assert_honest(
         documents.encode_common_members.cache,
         lambda place: documents.encode_common_members(

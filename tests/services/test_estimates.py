@@ -21,12 +21,13 @@ def test_the_ranges_of_all_bins_are_as_wide_as_to_hold_at_once() -> None:
     columns = {"whole": Column("whole", Kind.INTEGER, (mpq(0), mpq(10)))}
     statistic = build(spec, columns, 1000, 1)
     mechanism = Mechanism.for_epsilon(statistic, mpq(1), mpq(1, 20), 0)
-    accuracy = documents.accuracy_document(mechanism, ALPHA)
+    plan = plan_mechanism(mechanism, ALPHA)
+    accuracy = documents.accuracy_document(plan)
 
     def known(value: int) -> KnownComponent:
         values = (mpq(value),) * statistic.components
         facts = ReleaseFacts("an id", Outcome({}, values, values), accuracy, None, 0, reused=False)
-        return estimates.to_component(plan_mechanism(mechanism, ALPHA), facts)
+        return estimates.to_component(plan, facts)
 
     reach = mechanism.simultaneous_radius(ALPHA) + mechanism.resolution
     assert reach > mechanism.radius(ALPHA) + mechanism.resolution

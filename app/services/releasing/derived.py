@@ -109,7 +109,7 @@ def plan_derived(services: Services, entered: Access, question: DerivedQuestion)
             "role": role,
             "statistic": plan.statistic.describe(),
             "epsilon": epsilon_text(plan.epsilon_nano),
-            "accuracy": documents.accuracy_document(plan.mechanism, plan.alpha),
+            "accuracy": documents.accuracy_document(plan),
             "release_id": None if known is None else known.release_id,
             "charged": epsilon_text(charged_nano),
             **documents.reuse_members(None if known is None else reuse.plan_reuse(known, plan)),

@@ -203,11 +203,18 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
     )
 
 
+_answering_plans: WeakKeyDictionary[Plan, tuple[str, Plan]] = WeakKeyDictionary()
+
+
 def plan_reuse(earlier: EarlierRelease, plan: Plan) -> Plan:
-    """Return what the earlier release promises at the plan's α."""
-    return questions.plan_mechanism(
-        earlier.mechanism, plan.alpha, treatments=plan.treatments, presentation=plan.presentation
-    )
+    """Return what the earlier release promises at the plan's α: the same object as long as this release answers."""
+    release_id, answering = _answering_plans.get(plan, (NOT_DRAWN, plan))
+    if release_id == NOT_DRAWN or release_id != earlier.release_id:
+        answering = questions.plan_mechanism(
+            earlier.mechanism, plan.alpha, treatments=plan.treatments, presentation=plan.presentation
+        )
+        _answering_plans[plan] = earlier.release_id, answering
+    return answering
 
 
 def open_earlier_release(rows: Rows, keyring: Keyring, earlier: EarlierRelease, plan: Plan) -> PreparedRelease:

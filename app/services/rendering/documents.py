@@ -28,13 +28,14 @@ REHEARSED = {"rehearsed": b"true"}
 """The member, as JSON, that marks an answer of made-up data."""
 
 
-def accuracy_document(mechanism: Mechanism, alpha: mpq) -> Document:
-    """Return the error bounds, which hold for any data: radii at `alpha`, and the resolution of codes and doubles."""
+def accuracy_document(plan: Plan) -> Document:
+    """Return the error bounds, which hold for any data: the radii at α, and the resolution of codes and doubles."""
+    mechanism, alpha = plan.mechanism, plan.alpha
     document: Document = {
         "alpha": json_probability(alpha),
-        "radius": round_up(mechanism.radius(alpha)),
+        "radius": round_up(plan.radius),
         "tight_radius": round_up(mechanism.tight_radius(alpha)),
-        "resolution": round_up(mechanism.resolution),
+        "resolution": round_up(plan.resolution),
     }
     if mechanism.statistic.bins is not None:
         document["simultaneous_radius"] = round_up(mechanism.simultaneous_radius(alpha))
@@ -48,7 +49,7 @@ def reuse_members(answering: Plan | None) -> Document:
     """
     if answering is None:
         return {"reused": False}
-    return {"reused": True, "reused_accuracy": accuracy_document(answering.mechanism, answering.alpha)}
+    return {"reused": True, "reused_accuracy": accuracy_document(answering)}
 
 
 def privacy_document(plan: Plan) -> Document:
@@ -123,7 +124,7 @@ def encode_facts(plan: Plan) -> Mapping[str, bytes]:
     return {
         "statistic": encode_json(plan.statistic.describe()),
         **encode_bins(plan.mechanism),
-        "accuracy": encode_json(accuracy_document(plan.mechanism, plan.alpha)),
+        "accuracy": encode_json(accuracy_document(plan)),
         "privacy": encode_json(privacy_document(plan)),
         "mechanism": encode_json(mechanism_document(plan.mechanism)),
         **encode_treatment(plan),

@@ -136,7 +136,7 @@ def prepare_rehearsal(rehearsal_id: str, dataset: Dataset, plan: Plan, drawn: Re
 
 def describe_facts(release_id: str, plan: Plan, outcome: Outcome, charged_nano: int, *, reused: bool) -> ReleaseFacts:
     """Return the facts of a release by this plan."""
-    accuracy = documents.accuracy_document(plan.mechanism, plan.alpha)
+    accuracy = documents.accuracy_document(plan)
     interval = None if plan.statistic.bins is not None else _interval(plan, outcome.values_in_range[0])
     return ReleaseFacts(release_id, outcome, accuracy, interval, charged_nano, reused)
 
@@ -163,7 +163,7 @@ def prepare_reused_release(release: Release, stored: Body, plan: Plan) -> Prepar
     except (KeyError, ValueError) as error:
         raise DamagedAnswerError from error
     around: list[Segment]
-    described = encode_json(documents.accuracy_document(plan.mechanism, plan.alpha))
+    described = encode_json(documents.accuracy_document(plan))
     number = None if plan.statistic.bins is not None else mpq(_read_member(stored, value))
     if number is not None:
         around = [Text(b',"accuracy":' + _add_interval(described, plan, number))]
