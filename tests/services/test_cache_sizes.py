@@ -87,6 +87,7 @@ def test_plans_and_their_texts_take_no_more_than_estimated(statistic: dict[str, 
         earlier = EarlierRelease(str(place), 1, plan.statistic.identity, plan.mechanism, plan.radius, None)
         for told in (plan, reuse.plan_reuse(earlier, plan)):
             summaries.summarise_plan(told)
+            documents.accuracy_document(told)
 
     assert_honest(questions.make_plan.cache, add)
     assert_honest(

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Select, bindparam, case, func, select
 
@@ -60,8 +60,7 @@ class Release:
     seal: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReuseCandidate:
+class ReuseCandidate(NamedTuple):
     """A release that may be reused, with its statistic and the parameters that determine its accuracy."""
 
     statistic: str
@@ -303,7 +302,7 @@ def list_candidates(session: Session, dataset_id: int, *statistics: str) -> list
     asked = {f"statistic_{i}": statistic for i, statistic in enumerate(statistics)}
     query = _candidates_query(len(statistics))
     rows = _choose_read(session, dataset_id, statistics)(query, dataset=dataset_id, **asked)
-    return list(dict.fromkeys(ReuseCandidate(*row) for row in rows))  # one may have several slots
+    return list(dict.fromkeys(map(ReuseCandidate._make, rows)))  # one may have several slots
 
 
 def _choose_read(session: Session, dataset_id: int, statistics: Sequence[str]) -> Callable[..., list[Any]]:

@@ -84,14 +84,9 @@ class Plan:
         return self.statistic.needs
 
     @cached_property
-    def resolution(self) -> mpq:
-        """The error that no ε removes, in the statistic's units."""
-        return self.mechanism.resolution
-
-    @cached_property
     def reach(self) -> mpq:
         """The half-width of the interval around the reported value, radius + resolution, in the statistic's units."""
-        return self.radius + self.resolution
+        return self.radius + self.mechanism.resolution
 
     @cached_property
     def cliff(self) -> "Cliff | None":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache, cached
 from gmpy2 import mpq
@@ -27,15 +28,27 @@ Document = dict[str, Any]
 REHEARSED = {"rehearsed": b"true"}
 """The member, as JSON, that marks an answer of made-up data."""
 
+_accuracy_of_plans: WeakKeyDictionary[Plan, Document] = WeakKeyDictionary()
+
 
 def accuracy_document(plan: Plan) -> Document:
-    """Return the error bounds, which hold for any data: the radii at α, and the resolution of codes and doubles."""
+    """Return the error bounds, which hold for any data: the radii at α, and the resolution of codes and doubles.
+
+    All callers share it, so none changes it.
+    """
+    document = _accuracy_of_plans.get(plan)
+    if document is None:
+        document = _accuracy_of_plans[plan] = _list_bounds(plan)
+    return document
+
+
+def _list_bounds(plan: Plan) -> Document:
     mechanism, alpha = plan.mechanism, plan.alpha
     document: Document = {
         "alpha": json_probability(alpha),
         "radius": round_up(plan.radius),
         "tight_radius": round_up(mechanism.tight_radius(alpha)),
-        "resolution": round_up(plan.resolution),
+        "resolution": round_up(mechanism.resolution),
     }
     if mechanism.statistic.bins is not None:
         document["simultaneous_radius"] = round_up(mechanism.simultaneous_radius(alpha))
