@@ -203,17 +203,16 @@ def _is_enough(earlier: EarlierRelease, plan: Plan) -> bool:
     )
 
 
-_answering_plans: WeakKeyDictionary[Plan, tuple[str, Plan]] = WeakKeyDictionary()
+_answering_plans: WeakKeyDictionary[Plan, Plan] = WeakKeyDictionary()
 
 
 def plan_reuse(earlier: EarlierRelease, plan: Plan) -> Plan:
-    """Return what the earlier release promises at the plan's α: the same object as long as this release answers."""
-    release_id, answering = _answering_plans.get(plan, (NOT_DRAWN, plan))
-    if release_id == NOT_DRAWN or release_id != earlier.release_id:
-        answering = questions.plan_mechanism(
+    """Return what the earlier release promises at the plan's α: the same object as long as such a release answers."""
+    answering = _answering_plans.get(plan)
+    if answering is None or answering.mechanism != earlier.mechanism:
+        answering = _answering_plans[plan] = questions.plan_mechanism(
             earlier.mechanism, plan.alpha, treatments=plan.treatments, presentation=plan.presentation
         )
-        _answering_plans[plan] = earlier.release_id, answering
     return answering
 
 

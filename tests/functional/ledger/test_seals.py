@@ -213,6 +213,17 @@ def test_a_candidate_that_is_another_question_s_release_answers_nothing(table: T
     ] * 2
 
 
+def test_what_a_changed_release_promised_is_not_told_of_the_right_one(table: Table) -> None:
+    made, asked = table.fresh(MEAN, epsilon="0.5"), {"statistic": MEAN, "epsilon": "0.25"}
+    with changed(table.service, releases, releases.c.id == made["id"], epsilon_nano=5 * 10**9):
+        planned = table.analyst.post(f"{table.path}/plan", json=asked).json()
+        assert planned["reused_accuracy"]["radius"] < made["accuracy"]["radius"]  # a plan checks no seal of a release
+        assert_broken(table.release(**asked))
+    planned = table.analyst.post(f"{table.path}/plan", json=asked).json()
+    assert planned["reused_accuracy"]["radius"] == made["accuracy"]["radius"]
+    assert table.release(**asked).json()["accuracy"] == made["accuracy"]
+
+
 def test_no_entry_seals_an_account_that_was_changed(table: Table) -> None:
     """The hash of facts has no secret: whoever changes both must not have them sealed by the next grant."""
     service = table.service
