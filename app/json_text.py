@@ -64,9 +64,10 @@ def _encode_in_parts(value: Any) -> str:  # noqa: ANN401 - JSON is any value
     return _encoder.encode(value)
 
 
-def join_object(members: Mapping[str, bytes]) -> bytes:
-    """Return the JSON object with these members, whose values are JSON already."""
-    return b"".join([*open_object(members), b"}"])  # members may be megabytes, so copy each only once
+def join_object(members: Mapping[str, bytes], more: Mapping[str, Any] | None = None) -> bytes:
+    """Return the JSON object with these members, whose values are JSON already, and with `more`, which are not yet."""
+    ending = b"," + encode_json(more)[1:] if more else b"}"
+    return b"".join([*open_object(members), ending])  # members may be megabytes, so copy each only once
 
 
 def open_object(members: Mapping[str, bytes | Iterable[bytes]]) -> Iterator[bytes]:

@@ -51,6 +51,13 @@ class Question:
         return hashlib.sha256(_encode(repr(self))).digest()
 
 
+class Cliff(NamedTuple):
+    """An ε, in ledger units, above which the radius drops, and the radius there, in the statistic's units."""
+
+    epsilon_nano: int
+    radius: float
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The plan of a release; plans are compared by identity, and a repeated question gets the cached object.
@@ -89,7 +96,7 @@ class Plan:
         return self.radius + self.mechanism.resolution
 
     @cached_property
-    def cliff(self) -> "Cliff | None":
+    def cliff(self) -> Cliff | None:
         """The next cliff; None if it costs over three times as much or gains too little."""
         mechanism = self.mechanism
         epsilon = mechanism.cliff()
@@ -99,13 +106,6 @@ class Plan:
         if not is_beyond_cliff(beyond, self.alpha):
             return None
         return Cliff(int(epsilon * NANO_PER_EPSILON), round_up(beyond.radius(self.alpha)))
-
-
-class Cliff(NamedTuple):
-    """An ε, in ledger units, above which the radius drops, and the radius there, in the statistic's units."""
-
-    epsilon_nano: int
-    radius: float
 
 
 def is_beyond_cliff(mechanism: Mechanism, alpha: mpq) -> bool:

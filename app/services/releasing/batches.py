@@ -65,8 +65,7 @@ def encode_item(plan: Plan, known: EarlierRelease | None, charged_nano: int) -> 
         "charged": epsilon_text(charged_nano),
         **documents.reuse_members(answering),
     }
-    members = {name: encode_json(member) for name, member in told.items()}
-    return join_object({**documents.encode_facts(plan), **members})
+    return join_object(documents.encode_facts(plan), told)
 
 
 def release_batch(  # noqa: PLR0913 - who asks what, and how
@@ -113,5 +112,5 @@ def _encode_batch(
     access: Access, items: Sequence[bytes], summary: str, budget: Document, marks: Mapping[str, bytes]
 ) -> bytes:
     listed = b"[%b]" % b",".join(items)
-    told = {"summary": encode_json(summary), "budget": encode_json(budget)}
-    return join_object({**marks, "dataset": encode_json(access.dataset.name), "items": listed, **told})
+    members = {**marks, "dataset": encode_json(access.dataset.name), "items": listed}
+    return join_object(members, {"summary": summary, "budget": budget})

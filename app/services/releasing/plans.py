@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gmpy2 import mpq
 
 from app.db.repositories.principals import Principal
-from app.json_text import encode_json, join_object
+from app.json_text import join_object
 from app.ledger.chain import facts
 from app.ledger.units import epsilon_text
 from app.services.access import Access
@@ -83,9 +83,7 @@ def plan_without_data(
     planned = questions.plan_statistic(asked.statistic, question, most_nano, asked.treatments, asked.presentation)
     more = {"summary": summaries.summarise_plan(planned), **_extra_members(planned, most_nano, extras, None)}
     with enter_if_large(services.database, asked.statistic.components, principal.id):
-        return join_object(
-            {**documents.encode_facts(planned), **{name: encode_json(member) for name, member in more.items()}}
-        )
+        return join_object(documents.encode_facts(planned), more)
 
 
 def _extra_members(planned: Plan, most_nano: int, extras: PlanExtras, purse: SpendableBudget | None) -> Document:

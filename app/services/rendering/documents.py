@@ -12,7 +12,7 @@ from app.db.repositories.datasets import Dataset
 from app.dp.mechanism import bias as biases
 from app.dp.mechanism.mechanism import Mechanism
 from app.dp.numbers.exact import json_number, json_probability, round_up
-from app.json_text import encode_json, open_object
+from app.json_text import encode_json, join_object
 from app.ledger.allowances import Allowance
 from app.ledger.units import epsilon_text
 from app.services.planning.presentation import Presentation
@@ -28,21 +28,13 @@ Document = dict[str, Any]
 REHEARSED = {"rehearsed": b"true"}
 """The member, as JSON, that marks an answer of made-up data."""
 
-_accuracy_of_plans: WeakKeyDictionary[Plan, Document] = WeakKeyDictionary()
 
-
+@cached(WeakKeyDictionary[Plan, Document](), key=lambda plan: plan)
 def accuracy_document(plan: Plan) -> Document:
     """Return the error bounds, which hold for any data: the radii at α, and the resolution of codes and doubles.
 
-    All callers share it, so none changes it.
+    It is kept as long as the plan; all callers share it, so none changes it.
     """
-    document = _accuracy_of_plans.get(plan)
-    if document is None:
-        document = _accuracy_of_plans[plan] = _list_bounds(plan)
-    return document
-
-
-def _list_bounds(plan: Plan) -> Document:
     mechanism, alpha = plan.mechanism, plan.alpha
     document: Document = {
         "alpha": json_probability(alpha),
@@ -158,4 +150,4 @@ def encode_presentation(presentation: Presentation) -> Mapping[str, bytes]:
 
 def encode_plan(dataset: Dataset, plan: Plan, **more: object) -> bytes:
     """Return the JSON of a plan with `more` members, which depend on the current budget and so are not cached."""
-    return b"".join([*open_object(encode_common_members(dataset, plan)), b",", encode_json(more)[1:]])
+    return join_object(encode_common_members(dataset, plan), more)

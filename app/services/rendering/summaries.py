@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from cachetools import cached
 from gmpy2 import mpq
 
 from app.dp.derived import DerivedStatistic
@@ -106,25 +107,20 @@ class _Words(NamedTuple):
     confidence: str
 
 
-_words_of_plans: WeakKeyDictionary[Plan, _Words] = WeakKeyDictionary()
-
-
+@cached(WeakKeyDictionary[Plan, _Words](), key=lambda plan: plan)
 def _describe_plan(plan: Plan) -> _Words:
     """Return the words for a plan, cached as long as the plan, which all its releases share."""
-    words = _words_of_plans.get(plan)
-    if words is None:
-        step, confidence = rounding_step(plan.reach), confidence_text(plan.alpha)
-        unit = f" {plan.presentation.unit}" if plan.presentation.unit else ""
-        radius = f"{number_text(round_up_to(plan.reach, step), step)}{unit}"
-        each = " each" if plan.statistic.components > 1 else ""
-        words = _words_of_plans[plan] = _Words(
-            statistic_in_words(plan.statistic),
-            f"within {radius} of the truth{each} with {confidence} confidence",
-            treatments.rules_in_words(plan.treatments),
-            treatments.describe_moved_missing(plan.treatments),
-            *(step, unit, confidence),
-        )
-    return words
+    step, confidence = rounding_step(plan.reach), confidence_text(plan.alpha)
+    unit = f" {plan.presentation.unit}" if plan.presentation.unit else ""
+    radius = f"{number_text(round_up_to(plan.reach, step), step)}{unit}"
+    each = " each" if plan.statistic.components > 1 else ""
+    return _Words(
+        statistic_in_words(plan.statistic),
+        f"within {radius} of the truth{each} with {confidence} confidence",
+        treatments.rules_in_words(plan.treatments),
+        treatments.describe_moved_missing(plan.treatments),
+        *(step, unit, confidence),
+    )
 
 
 def statistic_in_words(statistic: Statistic) -> str:
