@@ -95,7 +95,7 @@ class Dashboard:
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        self._fetched: set[Request] = set()  # what is being fetched
+        self._running: set[Request] = set()
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._asked)
@@ -111,10 +111,10 @@ class Dashboard:
         is_visit = self._provider != "" and request.url.startswith(self._provider) and request.is_navigation_request()
         if not is_visit:  # no script of ours asks a provider, but people go to its pages
             self.requests.append(request.url)
-        self._fetched.add(request)
+        self._running.add(request)
 
     def _ended(self, request: Request) -> None:
-        self._fetched.discard(request)
+        self._running.discard(request)
 
     def open(self, fragment: str = "") -> Page:
         self.page.goto(f"{self.url}/{fragment}")
@@ -147,10 +147,10 @@ class Dashboard:
         quiet = 0
         for _ in range(TIMEOUT_MS // 50):
             self.page.wait_for_timeout(50)
-            quiet = 0 if self._fetched else quiet + 50
+            quiet = 0 if self._running else quiet + 50
             if quiet == 500:
                 return
-        raise AssertionError([request.url for request in self._fetched])
+        raise AssertionError([request.url for request in self._running])
 
     def wait_until(self, expression: str) -> None:
         """Playwright's own way to wait evaluates in the page, which the Content-Security-Policy forbids."""
