@@ -1,7 +1,8 @@
 """What a release cannot do without, and nothing else: its rows in one durable transaction, its seals and one draw.
 
 A baseline for releases, as somebody would write it first, for a caller whose key, question and budget are taken as
-right. `BARE_DATABASE` is a SQLite file or the URL of a Postgres database.
+right; and one for plans, which only reads the caller and what is left. `BARE_DATABASE` is a SQLite file or the URL of a
+Postgres database.
 """
 
 import hashlib
