@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from app.db.connection_limits import Limits
 from app.db.database import Database, Session
@@ -19,6 +20,7 @@ from app.db.schema_migration import is_current, migrate
 from app.errors import UnavailableError
 
 FULL, EXTRA = 2, 3
+DENY, OF_TRANSACTIONS = 1, 22  # of SQLite's authorizer
 
 
 def pragmas(session: Session) -> dict[str, object]:
@@ -43,6 +45,18 @@ def test_every_pooled_connection_has_its_pragmas(opened: Database) -> None:
         with opened.write() as writer:
             # Its begin is tried again and again until the limit; in a log nothing else of it waits.
             assert pragmas(writer) == promised | {"query_only": 0, "busy_timeout": 5}
+
+
+def test_a_connection_whose_transaction_cannot_end_is_not_used_again(opened: Database) -> None:
+    session = ExitStack()
+    driver: Any = session.enter_context(opened.read()).connection.connection.driver_connection
+    driver.set_authorizer(lambda action, *_: DENY if action == OF_TRANSACTIONS else 0)
+    with pytest.raises(DatabaseError, match="not authorized"):
+        session.close()
+    for open_session in (opened.read, opened.read_without_transaction):
+        with open_session() as reader:
+            assert pragmas(reader)["query_only"] == 1
+            assert reader.connection.connection.driver_connection is not driver
 
 
 def test_an_old_library_keeps_a_rollback_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
