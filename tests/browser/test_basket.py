@@ -106,8 +106,10 @@ def test_a_derived_statistic_is_paid_as_its_releases(opened: Opened, penguins: P
 def test_a_basket_stays_in_its_tab_and_is_priced_as_a_whole(opened: Opened, penguins: Penguins) -> None:
     page = two_questions(opened(), penguins)
     page.get_by_role("link", name="Overview").click()
+    expect(basket(page)).to_be_hidden()  # the page before is gone
     page.get_by_role("link", name="Ask a question").click()
     expect(basket(page).get_by_role("listitem")).to_have_count(2)
+    expect(basket(page).get_by_role("button", name="Release all for")).to_be_visible()  # so none is being priced
     held: list[Route] = []
 
     def hold(route: Route) -> None:
